@@ -560,18 +560,6 @@ Result<FixedParts> fix_parts(const RunSpec& spec, const std::vector<ToolSpec>& o
     return fixed;
 }
 
-const Piece& ContextMemo::piece(std::string key, const std::function<Piece()>& make) {
-    if (const auto known = now_.find(key); known != now_.end()) { return known->second; }
-    if (auto old = before_.extract(key)) { return now_.insert(std::move(old)).position->second; }
-    Piece made = make();
-    return now_.emplace(std::move(key), std::move(made)).first->second;
-}
-
-void ContextMemo::next() {
-    before_ = std::move(now_);
-    now_.clear();
-}
-
 Result<BuiltContext> build_context(const RunSpec& spec, const FixedParts& fixed, const Memory& memory,
                                    const json::object& verification, ContextMemo& memo) {
     memo.next();

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/context_memo.hpp"
 #include "agent/memory.hpp"
 #include "agent/runner.hpp"
 #include "agent/shorten.hpp"
@@ -35,20 +36,6 @@ struct BuiltContext {
     /// verification_status, recent_actions, last_result, available_actions, and total, their sum; `calibration_permille`;
     /// `truncated`: names of the shortened sections.
     json::object section_tokens;
-};
-
-/// Caches the pieces of the previous context with their token counts, for one run whose spec stays the same. It changes no byte
-/// of any context.
-class ContextMemo {
-public:
-    /// Returns the cached piece for this key, or the result of `make`. Valid until the next context but one.
-    const Piece& piece(std::string key, const std::function<Piece()>& make);
-    /// Starts a new context. Forgets pieces that the last one did not use.
-    void next();
-
-private:
-    std::unordered_map<std::string, Piece> now_;
-    std::unordered_map<std::string, Piece> before_;
 };
 
 /// Errors: AF-AGENT-013 if system prompt and tools leave too little for the rest. Tools may borrow from `current_state` beyond

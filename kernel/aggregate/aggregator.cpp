@@ -49,7 +49,7 @@ Error no_task(std::string_view task) {
 
 }  // namespace
 
-/// The records that a read delivers after those already told. Keeps only the newest one if there are more than `most`.
+/// The records that a read delivers after those already reported. Keeps only the newest one if there are more than `most`.
 class Aggregator::NewRecords {
 public:
     struct Entry {

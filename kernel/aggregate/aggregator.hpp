@@ -18,7 +18,7 @@
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
 #include "aggregate/known_repositories.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 
 namespace agentforge::kernel {
 
@@ -108,7 +108,7 @@ private:
         std::unique_ptr<FollowedTask> followed;  ///< Null: it has ended, and nobody looked at it for some time.
         Figures figures;        ///< See projected_task if the journal cannot be read. Null: it is being read for the first time.
         Figures last_read;      ///< The last from the journal, while it cannot be read.
-        Sequence reported = 0;  ///< The last record that `refresh` told of.
+        Sequence reported = 0;  ///< The last record that `refresh` reported.
         std::optional<Error> problem;
         /// False while it is read for the first time.
         [[nodiscard]] bool is_read() const { return figures || problem; }

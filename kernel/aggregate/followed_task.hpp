@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "aggregate/overview.hpp"
-#include "journal/tail.hpp"
+#include "journal/journal_tail.hpp"
 #include "task/state.hpp"
 #include "task/step_index.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

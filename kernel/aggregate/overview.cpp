@@ -5,7 +5,7 @@
 
 #include "aggregate/figures.hpp"
 #include "base/json_fields.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "plugins/call_mark.hpp"
 #include "records/records.hpp"
 #include "task/failures.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -22,19 +22,4 @@ using ConditionOfPart = std::function<std::string(const SetPart& part)>;
 /// task, `available_actions` says whether the set can be resumed or aborted.
 [[nodiscard]] json::object figures_of(const TaskSet& set, const ConditionOfPart& condition);
 
-/// Detects changes of sets' files. One thread.
-class SetWatch {
-public:
-    explicit SetWatch(std::filesystem::path folder) : folder_(std::move(folder)) {}
-
-    /// Returns a change of type `set` for each file that is new, was written or was removed since the last call. Its task_id is
-    /// the set's id, its state the phase or `removed`. The first call returns none. Cost: one stat for each set.
-    [[nodiscard]] std::vector<TaskChange> refresh();
-
-private:
-    std::filesystem::path folder_;
-    std::map<std::string, std::filesystem::file_time_type> seen_;
-    bool began_ = false;
-};
-
 }  // namespace agentforge::kernel

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,7 +10,7 @@
 
 #include "aggregate/figures.hpp"
 #include "aggregate/followed_task.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

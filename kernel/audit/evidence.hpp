@@ -13,7 +13,7 @@
 
 #include "journal/journal.hpp"
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -5,8 +5,8 @@
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "cost/prices.hpp"
-#include "journal/blobs.hpp"
+#include "cost/price_table.hpp"
+#include "journal/blob_store.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {

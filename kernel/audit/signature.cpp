@@ -11,7 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 
 namespace agentforge::kernel {
 

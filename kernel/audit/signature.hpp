@@ -10,7 +10,7 @@
 
 #include <agentforge/result.hpp>
 
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,7 +8,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {

@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "git/merges.hpp"
+#include "git/object_check.hpp"
 #include "git/objects.hpp"
 #include "journal/blob_check.hpp"
 #include "journal/failures.hpp"
@@ -108,7 +109,7 @@ AuditAnswer answer_to(const SignatureAnswer& signature) {
     return signature.signer == SignatureAnswer::Signer::known ? AuditAnswer::holds : AuditAnswer::unchecked;
 }
 
-std::string told(const SignatureAnswer& signature) {
+std::string findings_of(const SignatureAnswer& signature) {
     if (!signature.checkable) { return "its key, or the program that checks it, is not here: " + signature.detail; }
     if (!signature.good) { return "it does not verify: " + signature.detail; }
     const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
@@ -679,7 +680,7 @@ private:
         if (!commit.is_signed()) { return; }
         commit_signature_ =
             check_signature(tools_, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop_);
-        verdict_.add("signature", answer_to(commit_signature_), "of the commit: " + told(commit_signature_));
+        verdict_.add("signature", answer_to(commit_signature_), "of the commit: " + findings_of(commit_signature_));
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
@@ -912,7 +913,7 @@ public:
         const SignatureAnswer answer = check_signature(tools, statement, stop);
         const bool is_another_key = of_commit.good && answer.good && of_commit.key != answer.key && !answer.trusted;
         verdict.add("signature", is_another_key ? AuditAnswer::fails : answer_to(answer),
-                    "of the statement: " + told(answer) +
+                    "of the statement: " + findings_of(answer) +
                         (is_another_key ? "; another key signed the commit, and nothing here trusts this one" : ""));
     }
 

@@ -22,7 +22,7 @@ AuditAnswer answer_about(TaskStatus status) {
     return status == TaskStatus::completed ? AuditAnswer::holds : AuditAnswer::unchecked;
 }
 
-std::string_view told_about(TaskStatus status) {
+std::string_view words_about(TaskStatus status) {
     if (status == TaskStatus::aborted) { return "the task was aborted, or its delivery rejected, after it made this commit"; }
     if (status == TaskStatus::awaiting_approval) { return "the task made this commit, which waits for a person's approval"; }
     return status == TaskStatus::completed ? "it is the commit that the task delivered"
@@ -51,7 +51,7 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
     const TaskState& state = evidence->state;
     AF_TRY(const WrittenCommit written, written_commit(place.repository, commit));
     if (commit == state.commit) {
-        verdict.add("commit", answer_about(state.status), std::string(told_about(state.status)));
+        verdict.add("commit", answer_about(state.status), std::string(words_about(state.status)));
         return {};
     }
     for (const Record& record : evidence->records) {

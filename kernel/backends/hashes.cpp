@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "base/hash.hpp"
 #include "escalation/question.hpp"
 

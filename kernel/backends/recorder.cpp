@@ -12,7 +12,7 @@
 #include <set>
 #include <tuple>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/yaml.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "secrets/redactor.hpp"
 
 namespace agentforge::kernel {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "config/agents.hpp"
-#include "config/pipelines.hpp"
+#include "config/agent_set.hpp"
+#include "config/pipeline_set.hpp"
 
 namespace agentforge::kernel {
 

@@ -3,7 +3,7 @@
 // template before a task starts with it.
 #pragma once
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/settings.hpp"
 
 namespace agentforge::kernel {

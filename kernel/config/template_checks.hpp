@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "contracts/violations.hpp"
+#include "contracts/violation_list.hpp"
 
 namespace agentforge::kernel {
 

@@ -2,7 +2,7 @@
 // Named rules: checks that a schema cannot express. A contract names a rule by its text.
 #pragma once
 
-#include "contracts/violations.hpp"
+#include "contracts/violation_list.hpp"
 
 namespace agentforge::kernel {
 

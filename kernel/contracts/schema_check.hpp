@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "contracts/violations.hpp"
+#include "contracts/violation_list.hpp"
 
 namespace agentforge::kernel {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {

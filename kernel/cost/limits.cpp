@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {

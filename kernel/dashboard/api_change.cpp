@@ -9,8 +9,8 @@
 #include "base/text.hpp"
 #include "dashboard/dashboard.hpp"
 #include "dashboard/problem.hpp"
+#include "escalation/escalation_store.hpp"
 #include "escalation/question.hpp"
-#include "escalation/store.hpp"
 #include "task/failures.hpp"
 
 namespace agentforge::kernel {

@@ -12,7 +12,7 @@
 #include "dashboard/dashboard.hpp"
 #include "dashboard/page.hpp"
 #include "dashboard/problem.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "git/repository.hpp"
 #include "task/dependencies.hpp"
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "aggregate/aggregator.hpp"
-#include "dashboard/commands.hpp"
+#include "dashboard/command_runner.hpp"
+#include "dashboard/event_hub.hpp"
 #include "dashboard/guard.hpp"
 #include "dashboard/http.hpp"
-#include "dashboard/hub.hpp"
 
 namespace agentforge::kernel {
 

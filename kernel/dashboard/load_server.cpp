@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "dashboard/server.hpp"
+#include "dashboard/http_server.hpp"
 
 namespace agentforge::kernel {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 
 namespace agentforge::kernel {
 

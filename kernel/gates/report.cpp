@@ -9,7 +9,7 @@
 #include "config/gate_names.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/engine/test_run.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -9,6 +9,7 @@
 #include "git/clone.hpp"
 #include "git/folder.hpp"
 #include "git/lfs.hpp"
+#include "git/trash.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 #include "git/library.hpp"
 #include "git/rehearsal.hpp"
 #include "git/repository.hpp"

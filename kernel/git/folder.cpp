@@ -14,10 +14,7 @@ Error folder_error(int error, std::string_view doing, const std::filesystem::pat
                  "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
 }
 
-namespace {
-
-/// Gives the owner `rights` on an entry that is not a link.
-void grant(int parent, const char* name, mode_t rights) {
+void grant_owner(int parent, const char* name, mode_t rights) {
     const FileDescriptor entry(::openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat st {};
     if (!entry.valid() || ::fstat(entry.get(), &st) != 0 || S_ISLNK(st.st_mode) || (st.st_mode & rights) == rights) { return; }
@@ -25,13 +22,11 @@ void grant(int parent, const char* name, mode_t rights) {
     (void)::chmod(path.c_str(), (st.st_mode & 07777U) | rights);
 }
 
-}  // namespace
-
 FileDescriptor open_folder(int parent, const char* name) {
     constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
     FileDescriptor folder(::openat(parent, name, flags));
     if (!folder.valid() && errno == EACCES) {
-        grant(parent, name, S_IRWXU);
+        grant_owner(parent, name, S_IRWXU);
         folder = FileDescriptor(::openat(parent, name, flags));
     }
     if (folder.valid()) {
@@ -47,7 +42,7 @@ FileDescriptor open_file(int parent, const char* name) {
     constexpr int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     FileDescriptor file(::openat(parent, name, flags));
     if (!file.valid() && errno == EACCES) {
-        grant(parent, name, S_IRUSR);
+        grant_owner(parent, name, S_IRUSR);
         file = FileDescriptor(::openat(parent, name, flags));
     }
     return file;
@@ -80,56 +75,6 @@ Result<std::string> read_link(int parent, const char* name, const std::filesyste
     if (length < 0) { return folder_error(errno, "read a link", shown); }
     target.resize(static_cast<std::size_t>(length));
     return target;
-}
-
-Result<void> Trash::open() {
-    if (folder_.valid()) { return {}; }
-    if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path_); }
-    folder_ = open_folder(AT_FDCWD, path_.c_str());
-    if (!folder_.valid()) { return folder_error(errno, "open a folder", path_); }
-    return {};
-}
-
-Result<void> Trash::move_in(int parent, const std::string& name) {
-    AF_CHECK(open());
-    grant(parent, name.c_str(), S_IRWXU);  // Moving a folder writes its `..`.
-    while (::renameat(parent, name.c_str(), folder_.get(), std::to_string(next_++).c_str()) != 0) {
-        if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR) { return folder_error(errno, "move a folder away", name); }
-    }
-    return {};
-}
-
-Result<void> Trash::remove(int parent, const std::string& name) {
-    if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) { return {}; }
-    if (errno != EISDIR && errno != EPERM) { return folder_error(errno, "remove a file", name); }
-    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) { return {}; }
-    if (errno != ENOTEMPTY && errno != EEXIST && errno != EACCES) { return folder_error(errno, "remove a folder", name); }
-    return move_in(parent, name);
-}
-
-Result<void> Trash::empty() {
-    struct stat st {};
-    if (!folder_.valid() && ::lstat(path_.c_str(), &st) != 0) { return {}; }
-    AF_CHECK(open());
-    while (true) {
-        AF_TRY(const std::vector<std::string> names, names_in(folder_.get(), path_));
-        if (names.empty()) { break; }
-        for (const std::string& name : names) {
-            const FileDescriptor folder = open_folder(folder_.get(), name.c_str());
-            if (folder.valid()) {
-                AF_TRY(const std::vector<std::string> children, names_in(folder.get(), path_ / name));
-                for (const std::string& child : children) { AF_CHECK(remove(folder.get(), child)); }
-                if (::unlinkat(folder_.get(), name.c_str(), AT_REMOVEDIR) != 0) {
-                    return folder_error(errno, "remove a folder", path_ / name);
-                }
-            } else if (::unlinkat(folder_.get(), name.c_str(), 0) != 0) {
-                return folder_error(errno, "remove a file", path_ / name);
-            }
-        }
-    }
-    folder_.reset();
-    if (::rmdir(path_.c_str()) != 0 && errno != ENOENT) { return folder_error(errno, "remove a folder", path_); }
-    return {};
 }
 
 }  // namespace agentforge::kernel::git

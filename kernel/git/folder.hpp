@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles folders with untrusted contents: opens them without following links, and removes them whatever they contain. Private to
-// kernel/git.
+// Opens folders with untrusted contents without following links; git/trash.hpp removes them. Private to kernel/git.
 #pragma once
 
 #include <strings.h>
@@ -33,6 +32,8 @@ auto retry_interrupted(const Call& call) {
 
 [[nodiscard]] Error folder_error(int error, std::string_view doing, const std::filesystem::path& path);
 
+/// Gives the owner `rights` on an entry that is not a link.
+void grant_owner(int parent, const char* name, mode_t rights);
 /// Opens `name` below `parent` if it is itself a folder (not a link). Restores the owner's rights to use it. Otherwise returns an
 /// empty descriptor and sets errno.
 [[nodiscard]] FileDescriptor open_folder(int parent, const char* name);
@@ -41,23 +42,5 @@ auto retry_interrupted(const Call& call) {
 /// Returns the names in a folder, sorted bytewise, without `.` and `..`.
 [[nodiscard]] Result<std::vector<std::string>> names_in(int folder, const std::filesystem::path& shown);
 [[nodiscard]] Result<std::string> read_link(int parent, const char* name, const std::filesystem::path& shown);
-
-/// A folder beside the worktree. Folders are moved into it and deleted there without recursion, so any depth works. Removed with
-/// the object. The next one empties what a crash left behind.
-class Trash {
-public:
-    explicit Trash(std::filesystem::path path) : path_(std::move(path)) {}
-    /// Removes `name`, whatever it is. Does nothing if it does not exist. Errors: `io` AF-GIT-030.
-    [[nodiscard]] Result<void> remove(int parent, const std::string& name);
-    /// Deletes what was moved here, and then the folder. Errors: `io` AF-GIT-030.
-    [[nodiscard]] Result<void> empty();
-
-private:
-    [[nodiscard]] Result<void> open();
-    [[nodiscard]] Result<void> move_in(int parent, const std::string& name);
-    std::filesystem::path path_;
-    FileDescriptor folder_;
-    unsigned long next_ = 0;
-};
 
 }  // namespace agentforge::kernel::git

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the repository's objects, refs and notes for an audit.
+// Reads the repository's commits, refs and notes for an audit; git/object_check.hpp verifies its objects.
 #pragma once
 
 #include <chrono>
@@ -31,29 +31,6 @@ struct RefTarget {
 
 /// Returns the commit that `text` names (an id or its beginning, a branch, a tag). Empty if it names none. Errors: AF-GIT-001.
 [[nodiscard]] Result<std::optional<std::string>> named_commit(const std::filesystem::path& repository, const std::string& text);
-
-/// Verifies whole trees. Reads each object once, however many trees are checked. One thread at a time.
-class ObjectCheck {
-public:
-    /// Errors: AF-GIT-001.
-    [[nodiscard]] static Result<ObjectCheck> open(const std::filesystem::path& repository);
-    ObjectCheck(ObjectCheck&&) noexcept;
-    ObjectCheck& operator=(ObjectCheck&&) noexcept;
-    ~ObjectCheck();
-
-    /// True if the repository has this object.
-    [[nodiscard]] bool has(const std::string& id) const;
-    /// Returns the objects of the tree and below that are missing or whose bytes do not match their id. Skips submodules.
-    [[nodiscard]] std::vector<std::string> faults_of_tree(const std::string& tree);
-    [[nodiscard]] std::uint64_t objects() const noexcept;
-    /// True if `faults_of_tree` found this object whole.
-    [[nodiscard]] bool is_whole(const std::string& id) const;
-
-private:
-    struct State;
-    explicit ObjectCheck(std::unique_ptr<State> state);
-    std::unique_ptr<State> state_;
-};
 
 struct CommitNote {
     std::string commit;

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "git/folder.hpp"
+#include "git/trash.hpp"
 #include "git/worktree_state.hpp"
 
 namespace agentforge::kernel {

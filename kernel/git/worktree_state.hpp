@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "git/file_table.hpp"
-#include "git/repository.hpp"
+#include "git/worktree.hpp"
 
 namespace agentforge::kernel {
 

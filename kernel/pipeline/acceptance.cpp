@@ -74,7 +74,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     AF_TRY(std::vector<std::string> errors, faults_of(contract, artifact, rules));
     AF_TRY(const auto answers, answers_of(artifact));
     // Tells the agent once. What the agent still leaves unanswered goes to the person.
-    if (errors.empty() && task_.state().stage().heals == 0 && stage.max_heals > 0) {
+    if (errors.empty() && task_.state().stage().contract_retries == 0 && stage.max_contract_retries > 0) {
         for (const std::string& left : unanswered(answers)) {
             errors.push_back("a person said that this must be addressed, but it is unchanged: " + left);
         }

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "pipeline/open_task.hpp"
 
 namespace agentforge::kernel {

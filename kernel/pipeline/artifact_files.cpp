@@ -12,7 +12,7 @@
 #include "base/json_fields.hpp"
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 
 namespace agentforge::kernel {
 

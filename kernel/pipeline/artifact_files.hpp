@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -9,7 +9,7 @@
 
 #include <agentforge/llm_backend.hpp>
 
-#include "pipeline/services.hpp"
+#include "pipeline/task_services.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {

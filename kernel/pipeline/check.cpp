@@ -7,7 +7,7 @@
 
 #include "gates/conformance/conformance_reader.hpp"
 #include "gates/failures.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 #include "git/fork_point.hpp"
 #include "pipeline/setup.hpp"
 

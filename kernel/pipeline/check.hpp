@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "gates/conformance/named_violations.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,7 @@
 
 #include "agent/runner.hpp"
 #include "records/records.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,7 +11,7 @@
 #include "contracts/names.hpp"
 #include "git/repository.hpp"
 #include "git/tags.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 
 namespace agentforge::kernel {
 

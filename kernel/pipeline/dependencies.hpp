@@ -8,10 +8,10 @@
 
 #include <agentforge/json.hpp>
 
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
 #include "task/dependencies.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

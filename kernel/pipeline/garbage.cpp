@@ -15,8 +15,9 @@
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "git/tree_bytes.hpp"
+#include "git/worktree.hpp"
 #include "pipeline/delivery/drift.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

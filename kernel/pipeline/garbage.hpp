@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "git/repository.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

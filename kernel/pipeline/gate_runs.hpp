@@ -7,9 +7,9 @@
 
 #include <agentforge/host.hpp>
 
-#include "base/cancel.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "base/cancel_token.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,13 +11,14 @@
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "git/branches.hpp"
-#include "git/configuration.hpp"
 #include "git/gc_hold.hpp"
+#include "git/git_configuration.hpp"
+#include "git/git_stand_in.hpp"
 #include "git/objects.hpp"
-#include "git/stand_in.hpp"
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/setup.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/files.hpp"
-#include "git/stand_in.hpp"
-#include "task/store.hpp"
+#include "git/git_stand_in.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

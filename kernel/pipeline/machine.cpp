@@ -85,9 +85,10 @@ Effect after_failure(const TaskState& state) {
     const StageState& stage = state.stage();
     if (stage.attempts == 0) {
         // The contract or a reviewer refused the artifact.
-        if (stage.heals > limits.max_heals) {
-            return EscalateLimit{EscalationCause::healing, "stage `" + stage.name + "` could not produce a valid artifact in " +
-                                                               std::to_string(stage.heals) + " tries"};
+        if (stage.contract_retries > limits.max_contract_retries) {
+            return EscalateLimit{EscalationCause::contract_retries, "stage `" + stage.name +
+                                                                        "` could not produce a valid artifact in " +
+                                                                        std::to_string(stage.contract_retries) + " tries"};
         }
         if (stage.reviews > 0 && stage.reviews >= limits.max_reviews) {
             return EscalateLimit{EscalationCause::review, "review issues of stage `" + stage.name + "` are not resolved after " +

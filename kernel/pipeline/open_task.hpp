@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/controller.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/pipeline_controller.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -5,7 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 
 namespace agentforge::kernel {
 namespace {

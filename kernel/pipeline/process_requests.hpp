@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/cancel.hpp"
-#include "task/store.hpp"
+#include "base/cancel_token.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

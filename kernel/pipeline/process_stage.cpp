@@ -6,7 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/codec.hpp"
 

@@ -11,8 +11,8 @@
 
 #include <agentforge/stage.hpp>
 
-#include "plugins/host.hpp"
-#include "servers/client.hpp"
+#include "plugins/plugin_registry.hpp"
+#include "servers/server_client.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "gates/engine/readiness.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_workspace_factory.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,7 +4,7 @@
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

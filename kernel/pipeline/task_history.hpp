@@ -2,8 +2,8 @@
 // What an agent sees of its task beyond its stage's own input (`context_strategy` of the template).
 #pragma once
 
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

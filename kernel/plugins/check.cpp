@@ -14,8 +14,8 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "plugins/host.hpp"
 #include "plugins/library.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "plugins/symbols.hpp"
 
 namespace agentforge::kernel {

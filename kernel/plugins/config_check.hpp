@@ -8,7 +8,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 

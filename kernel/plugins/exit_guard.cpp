@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "plugins/bounded.hpp"
+#include "plugins/call_watch.hpp"
 
 namespace agentforge::kernel::exit_guard {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "plugins/bounded.hpp"
+#include "plugins/call_watch.hpp"
 
 namespace agentforge::kernel {
 

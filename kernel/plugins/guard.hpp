@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "plugins/version_range.hpp"
 
 namespace agentforge::kernel {

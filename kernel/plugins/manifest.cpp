@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/host.hpp"
+#include "plugins/manifest.hpp"
 
 #include <algorithm>
 #include <array>

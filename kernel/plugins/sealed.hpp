@@ -13,7 +13,7 @@
 #include <agentforge/result.hpp>
 
 #include "base/files.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <functional>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 

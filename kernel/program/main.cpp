@@ -18,7 +18,7 @@
 #include "plugins/exit_guard.hpp"
 #include "program/program.hpp"
 #include "program/terminal/terminal.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "base/cancel.hpp"
+#include "base/cancel_token.hpp"
 
 namespace CLI {
 class App;

@@ -5,7 +5,7 @@
 #include "base/text.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/gate_runs.hpp"
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,8 +10,8 @@
 #include "base/clock.hpp"
 #include "base/ids.hpp"
 #include "git/repository.hpp"
-#include "pipeline/session.hpp"
-#include "task/store.hpp"
+#include "pipeline/task_session.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "replay/recorded_task.hpp"
 #include "replay/replay_watch.hpp"
 

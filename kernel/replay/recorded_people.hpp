@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "replay/recorded_task.hpp"
 #include "replay/replay_watch.hpp"
 

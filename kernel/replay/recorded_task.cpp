@@ -4,7 +4,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/codec.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

@@ -12,10 +12,10 @@
 #include <agentforge/escalation.hpp>
 
 #include "agent/runner.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 #include "records/records.hpp"
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

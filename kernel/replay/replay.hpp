@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/ids.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "replay/recorded_task.hpp"
 #include "replay/replay_watch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 #include <unistd.h>
 #include <algorithm>

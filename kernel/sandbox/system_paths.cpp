@@ -8,7 +8,7 @@
 #include <map>
 #include <system_error>
 
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -17,8 +17,8 @@
 #include <unordered_map>
 
 #include "base/hash.hpp"
-#include "secrets/escapes.hpp"
 #include "secrets/forms.hpp"
+#include "secrets/text_view.hpp"
 
 namespace agentforge::kernel {
 namespace {

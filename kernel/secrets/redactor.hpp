@@ -18,7 +18,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "base/events.hpp"
+#include "base/event_sink.hpp"
 #include "secrets/rules.hpp"
 
 namespace agentforge::kernel {

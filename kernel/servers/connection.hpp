@@ -18,7 +18,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

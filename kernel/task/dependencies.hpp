@@ -8,7 +8,7 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {

@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "task/exit_gate.hpp"
 #include "task/failures.hpp"
-#include "task/folded_journal.hpp"
+#include "task/journal_fold.hpp"
 
 namespace agentforge::kernel {
 
@@ -184,7 +184,7 @@ Result<void> Fold::on(const records::TaskResumed& resumed) {
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
         // A person has looked at it, so the stage gets a new round whatever its state was.
         start_new_round();
-        state_.stage().heals = 0;
+        state_.stage().contract_retries = 0;
         state_.stage().reviews = 0;
     }
     if (state_.status == TaskStatus::failed && is_out_of_time(state_.error_code)) {

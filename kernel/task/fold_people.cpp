@@ -78,7 +78,7 @@ Result<void> Fold::on(const records::EscalationResolved& resolved) {
     state_.escalation.reset();
     state_.status = TaskStatus::running;
     start_new_round();
-    state_.stage().heals = 0;
+    state_.stage().contract_retries = 0;
     state_.stage().reviews = 0;
     state_.stage().iterations = 0;
     return {};

@@ -105,7 +105,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     stage.artifact_hash = accepted.artifact_hash;
     stage.review_files.clear();
     stage.duration_ms += *accepted.duration_ms;
-    stage.heals = 0;
+    stage.contract_retries = 0;
     made_progress();
     stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
     stage.asks = *accepted.asks;
@@ -137,7 +137,7 @@ template <>
 Result<void> Fold::on(const records::ArtifactRejected& rejected) {
     AF_CHECK(require_executing(rejected.stage));
     StageState& stage = state_.stage();
-    stage.heals += 1;
+    stage.contract_retries += 1;
     stage.attempts = 0;
     stage.status = StageStatus::failed;
     stage.duration_ms += *rejected.duration_ms;
@@ -237,7 +237,7 @@ void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     if (index != because_of && !stage.artifact.empty()) { stage.superseded_by = state_.stages[because_of].name; }
     stage.status = StageStatus::pending;
     stage.attempts = 0;
-    stage.heals = 0;
+    stage.contract_retries = 0;
     stage.reviews = 0;
     stage.artifact.clear();
     stage.artifact_hash.clear();
@@ -274,7 +274,7 @@ void Fold::advance() {
 
 void Fold::send_back(std::string why) {
     StageState& stage = state_.stage();
-    stage.heals += 1;
+    stage.contract_retries += 1;
     stage.attempts = 0;
     stage.status = StageStatus::failed;
     stage.error = why;

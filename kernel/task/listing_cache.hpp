@@ -17,7 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -108,7 +108,7 @@ json::object own_fields(const StageState& stage) {
     json::object result{{"status", to_string(stage.status)},
                         {"visits", stage.visits},
                         {"attempts", stage.attempts},
-                        {"heals", stage.heals},
+                        {"heals", stage.contract_retries},
                         {"reviews", stage.reviews},
                         {"iterations", stage.iterations},
                         {"versions", stage.versions},
@@ -150,7 +150,7 @@ StageState stage_from_json(const std::string& name, StateFields& fields) {
     stage.status = fields.one_of("status", stage_status_names, StageStatus::pending);
     stage.visits = static_cast<unsigned>(fields.number("visits"));
     stage.attempts = static_cast<unsigned>(fields.number("attempts"));
-    stage.heals = static_cast<unsigned>(fields.number("heals"));
+    stage.contract_retries = static_cast<unsigned>(fields.number("heals"));
     stage.reviews = static_cast<unsigned>(fields.number("reviews"));
     stage.iterations = static_cast<unsigned>(fields.number("iterations"));
     stage.versions = static_cast<unsigned>(fields.number("versions"));

@@ -19,7 +19,7 @@
 #include <agentforge/result.hpp>
 #include <agentforge/stage.hpp>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "cost/ledger.hpp"
 #include "escalation/question.hpp"
 #include "journal/journal.hpp"
@@ -50,7 +50,7 @@ enum class StageProgress : unsigned char {
 };
 
 /// Why a person is asked. Decides the exit code and what happens without an answer.
-enum class EscalationCause : unsigned char { stage = 1, healing, review, cycle_limit, iteration_limit, attempts };
+enum class EscalationCause : unsigned char { stage = 1, contract_retries, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 [[nodiscard]] std::optional<EscalationCause> escalation_cause(std::string_view name);
 
@@ -97,15 +97,15 @@ enum class ArtifactState : unsigned char { none = 1, draft, pending_review, appr
 struct StageState {
     std::string name;
     StageStatus status = StageStatus::pending;
-    unsigned visits = 0;         ///< How often the stage was entered, including retries.
-    unsigned attempts = 0;       ///< Attempts in the current round. A resolution, feedback or a cycle starts a new round.
-    unsigned heals = 0;          ///< Number of refused artifacts in a row.
-    unsigned reviews = 0;        ///< Review rounds that found blocking issues.
-    unsigned iterations = 0;     ///< Feedback rounds since a person was last asked about their number.
-    unsigned versions = 0;       ///< All feedback rounds. Numbers the versions that are kept.
-    unsigned cycles = 0;         ///< How often a later stage sent the task back here.
-    unsigned cycles_before = 0;  ///< Those before a person was last asked about their number.
-    unsigned retries = 0;        ///< Visits after a failed attempt, and steps of a plan that were retried.
+    unsigned visits = 0;            ///< How often the stage was entered, including retries.
+    unsigned attempts = 0;          ///< Attempts in the current round. A resolution, feedback or a cycle starts a new round.
+    unsigned contract_retries = 0;  ///< Number of refused artifacts in a row.
+    unsigned reviews = 0;           ///< Review rounds that found blocking issues.
+    unsigned iterations = 0;        ///< Feedback rounds since a person was last asked about their number.
+    unsigned versions = 0;          ///< All feedback rounds. Numbers the versions that are kept.
+    unsigned cycles = 0;            ///< How often a later stage sent the task back here.
+    unsigned cycles_before = 0;     ///< Those before a person was last asked about their number.
+    unsigned retries = 0;           ///< Visits after a failed attempt, and steps of a plan that were retried.
     unsigned escalations = 0;
     std::string artifact;  ///< Path below the task's folder.
     std::string artifact_hash;
@@ -558,7 +558,7 @@ struct DeliveryBase {
 [[nodiscard]] Result<records::AnyRecord> fold_and_read(TaskState& state, const json::object& record);
 [[nodiscard]] Result<TaskState> fold_all(const std::vector<Record>& records);
 /// Returns the state that a journal leads to. Memory: that of the state. Starts from the snapshot if it is valid
-/// (task/folded_journal.hpp), and writes a new one if many records are not in it. Without a record the state has no task id.
+/// (task/journal_fold.hpp), and writes a new one if many records are not in it. Without a record the state has no task id.
 /// Errors: those of `Journal::read` and `fold`.
 [[nodiscard]] Result<TaskState> fold_journal(const std::filesystem::path& journal);
 

@@ -39,7 +39,7 @@ inline constexpr std::array<std::pair<StageProgress, std::string_view>, 8> progr
 }};
 inline constexpr std::array<std::pair<EscalationCause, std::string_view>, 6> cause_names{{
     {EscalationCause::stage, "stage"},
-    {EscalationCause::healing, "healing"},
+    {EscalationCause::contract_retries, "healing"},
     {EscalationCause::review, "review"},
     {EscalationCause::cycle_limit, "cycle_limit"},
     {EscalationCause::iteration_limit, "iteration_limit"},

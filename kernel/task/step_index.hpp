@@ -14,7 +14,7 @@
 
 #include "base/files.hpp"
 #include "journal/journal.hpp"
-#include "journal/tail.hpp"
+#include "journal/journal_tail.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 #include "telemetry/exporter.hpp"
 #include "telemetry/task_trace.hpp"
 

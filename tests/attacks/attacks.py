@@ -222,7 +222,9 @@ def main():
         if only and attack["name"] not in only:
             continue
         cells, outside = [], {}
-        reasons = {} if "not_run" not in attack else attack["not_run"] if isinstance(attack["not_run"], dict) else dict.fromkeys(manifest["users"], attack["not_run"])
+        reasons = attack.get("not_run", {})
+        if not isinstance(reasons, dict):
+            reasons = dict.fromkeys(manifest["users"], reasons)
         sampled = [user for user in users if user not in reasons] or list(users)
         for mode, user in columns:
             if sample and (user != sampled[number % len(sampled)] or (manifest["modes"][mode]["report"] != mode and number % 20 >= 2)):

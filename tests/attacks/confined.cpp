@@ -5,7 +5,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -57,18 +57,18 @@ int run(const std::string& helper) {
     const std::string text((std::istreambuf_iterator<char>(std::cin)), {});
     const json::object asked = json::parse(text).as_object();
     const auto outcome = make_process_runner({helper, texts(asked, "accepted_gaps")})->run(request_of(asked), {});
-    json::object told;
+    json::object answer;
     if (outcome.ok()) {
-        told = {{"exit_code", outcome->exit_code},
-                {"signal", outcome->signal},
-                {"timed_out", outcome->timed_out},
-                {"out", outcome->out},
-                {"err", outcome->err},
-                {"confinement", outcome->confinement}};
+        answer = {{"exit_code", outcome->exit_code},
+                  {"signal", outcome->signal},
+                  {"timed_out", outcome->timed_out},
+                  {"out", outcome->out},
+                  {"err", outcome->err},
+                  {"confinement", outcome->confinement}};
     } else {
-        told = {{"error", outcome.error().code}, {"message", outcome.error().message}};
+        answer = {{"error", outcome.error().code}, {"message", outcome.error().message}};
     }
-    std::cout << json::serialize(told) << "\n";
+    std::cout << json::serialize(answer) << "\n";
     return 0;
 }
 

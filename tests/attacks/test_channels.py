@@ -116,7 +116,7 @@ class Channel(test_servers.ServersTest):
         self.assertEqual(self.place.state(), self.before)
 
 
-class TestOutside(Channel):
+class TestChannelOutside(Channel):
     """Each attack, by itself, has an effect where nothing confines it."""
 
     def test_each_attack_succeeds_without_the_sandbox(self):
@@ -135,7 +135,7 @@ class TestOutside(Channel):
                     place.close()
 
 
-class TestServersAndPlugins(Channel):
+class TestChannelServersAndPlugins(Channel):
     def test_a_server_and_a_plugins_process_reach_nothing(self):
         server = self.script(self.folder / "server" / "server.py", self.attack() + f"\nimport runpy, sys\nsys.argv = [{str(test_servers.FAKE_SERVER)!r}]\n"
                              f"sys.path.insert(0, {str(test_servers.FAKE_SERVER.parent)!r})\nrunpy.run_path(sys.argv[0], run_name='__main__')\n")
@@ -151,7 +151,7 @@ class TestServersAndPlugins(Channel):
         self.assert_held()
 
 
-class TestToolGatesAndHook(Channel):
+class TestChannelToolGatesAndHook(Channel):
     def test_tests_that_gates_and_a_tool_run_and_a_hook_reach_nothing(self):
         tests = self.repository / "tests" / "test_wrap.py"
         tests.write_text(tests.read_text() + self.attack())
@@ -170,7 +170,7 @@ class TestToolGatesAndHook(Channel):
         self.assert_held()
 
 
-class TestSetUpCommand(Channel):
+class TestChannelSetUpCommand(Channel):
     network = True
 
     def test_a_program_that_fetches_dependencies_reaches_nothing(self):
@@ -188,7 +188,7 @@ class TestSetUpCommand(Channel):
         self.assert_held()
 
 
-class TestAgenticCommand(Channel):
+class TestChannelAgenticCommand(Channel):
     network = True
 
     def test_a_command_that_works_by_itself_reaches_nothing(self):

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "base/files.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -41,9 +41,9 @@ struct Refusal {
     const char* remedy;
 };
 
-class RefusedByTheHost : public ::testing::TestWithParam<Refusal> {};
+class PluginRefusedByTheHost : public ::testing::TestWithParam<Refusal> {};
 
-TEST_P(RefusedByTheHost, with_file_found_expected_and_what_to_do) {
+TEST_P(PluginRefusedByTheHost, with_file_found_expected_and_what_to_do) {
     PluginRegistry registry = discover({folder_of(GetParam().fault)});
     ASSERT_TRUE(registry.problems().empty()) << registry.problems().front().to_string();
     const auto tool = registry.tool("faulty");
@@ -55,7 +55,7 @@ TEST_P(RefusedByTheHost, with_file_found_expected_and_what_to_do) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Faulty, RefusedByTheHost,
+    Faulty, PluginRefusedByTheHost,
     ::testing::Values(
         Refusal{"no_symbol", "AF-PLUG-013",
                 "The library of plugin `org.agentforge.test.faulty` does not export `agentforge_plugin`",
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "Report it to the plugin's author"}),
     [](const auto& row) { return std::string(row.param.fault); });
 
-TEST(HostStands, when_a_call_throws) {
+TEST(PluginHostStands, when_a_call_throws) {
     agentforge::testing::FakeToolContext context;
     const auto result = tool_of("throw_in_call")->call({}, context);
     ASSERT_TRUE(result.error);
@@ -109,28 +109,28 @@ TEST(HostStands, when_a_call_throws) {
                                          "/throw_in_call.so threw in call() of its tool `faulty`: no exception may leave");
 }
 
-TEST(HostStands, when_a_call_throws_an_int) {
+TEST(PluginHostStands, when_a_call_throws_an_int) {
     agentforge::testing::FakeToolContext context;
     EXPECT_EQ(tool_of("throw_int")->call({}, context).error->message,
               std::string("The plugin `") + id + "` in " + folder_of("throw_int") +
                   "/throw_int.so threw in call() of its tool `faulty`: something that is not a std::exception");
 }
 
-TEST(HostStands, when_destroy_throws) {
+TEST(PluginHostStands, when_destroy_throws) {
     auto tool = tool_of("throw_in_destroy");
     ASSERT_NE(tool, nullptr);
     EXPECT_NO_THROW(tool.reset());
 }
 
-TEST(HostStands, when_a_result_has_memory_of_its_own) {
+TEST(PluginHostStands, when_a_result_has_memory_of_its_own) {
     agentforge::testing::FakeToolContext context;
     EXPECT_TRUE(tool_of("own_memory")->call({}, context).success);
 }
 
 /// A copy of the plugin without a fault, to spoil its files.
-class FaultyFiles : public ::testing::Test {
+class PluginFilesFaulty : public ::testing::Test {
 protected:
-    FaultyFiles() { fs::copy(folder_of("good"), folder_.path() / "good"); }
+    PluginFilesFaulty() { fs::copy(folder_of("good"), folder_.path() / "good"); }
     [[nodiscard]] std::string good() const { return (folder_.path() / "good").string(); }
     void manifest(const std::string& text) const { std::ofstream(good() + "/plugin.json") << text; }
     void manifest(const std::string& field, const json::value& value) const {
@@ -148,48 +148,48 @@ protected:
     TemporaryDirectory folder_{"faulty"};
 };
 
-TEST_F(FaultyFiles, that_are_whole_load) { EXPECT_EQ(refusal().code, ""); }
+TEST_F(PluginFilesFaulty, that_are_whole_load) { EXPECT_EQ(refusal().code, ""); }
 
-TEST_F(FaultyFiles, truncated_library) {
+TEST_F(PluginFilesFaulty, truncated_library) {
     fs::resize_file(good() + "/good.so", 9000);
     EXPECT_EQ(refusal().message, "The plugin library cannot be opened: it is truncated at 9000 bytes");
 }
 
-TEST_F(FaultyFiles, library_that_is_not_elf) {
+TEST_F(PluginFilesFaulty, library_that_is_not_elf) {
     std::ofstream(good() + "/good.so")
         << "#!/bin/sh\necho I am not a library, and I am longer than an ELF header is, which has 64 bytes\n";
     EXPECT_EQ(refusal().message, "The plugin library cannot be opened: it is not a shared library (no ELF header)");
 }
 
-TEST_F(FaultyFiles, missing_library) {
+TEST_F(PluginFilesFaulty, missing_library) {
     fs::remove(good() + "/good.so");
     EXPECT_EQ(refusal().code, "AF-PLUG-011");
 }
 
-TEST_F(FaultyFiles, missing_manifest_is_no_plugin) {
+TEST_F(PluginFilesFaulty, missing_manifest_is_no_plugin) {
     fs::remove(good() + "/plugin.json");
     EXPECT_EQ(refusal().code, "AF-PLUG-010");
 }
 
-TEST_F(FaultyFiles, manifest_that_is_not_json) {
+TEST_F(PluginFilesFaulty, manifest_that_is_not_json) {
     manifest("{\n  \"id\": ,\n}");
     EXPECT_EQ(refusal().code, "AF-PLUG-002");
     EXPECT_THAT(refusal().where, HasSubstr(good() + "/plugin.json:2"));
 }
 
-TEST_F(FaultyFiles, manifest_that_lies_about_the_id) {
+TEST_F(PluginFilesFaulty, manifest_that_lies_about_the_id) {
     manifest("id", "org.example.another");
     EXPECT_THAT(refusal().message,
                 HasSubstr("differ in the id: the library says `org.agentforge.test.faulty`, the manifest `org.example.another`"));
 }
 
-TEST_F(FaultyFiles, manifest_that_lies_about_the_kind) {
+TEST_F(PluginFilesFaulty, manifest_that_lies_about_the_kind) {
     manifest("provides", json::array{json::object{{"kind", "tool"}, {"name", "faulty"}},
                                      json::object{{"kind", "stage"}, {"name", "faulty"}}});
     EXPECT_THAT(refusal().message, HasSubstr("differ in the number of things provided: the library says 1, the manifest 2"));
 }
 
-TEST_F(FaultyFiles, two_plugins_of_one_id_are_told_with_both_folders) {
+TEST_F(PluginFilesFaulty, two_plugins_of_one_id_are_told_with_both_folders) {
     fs::copy(good(), folder_.path() / "again");
     const PluginRegistry registry = discover({good(), (folder_.path() / "again").string()});
     ASSERT_FALSE(registry.problems().empty());

@@ -90,7 +90,7 @@ def faults(report):
     return [one for one in report["findings"] if one["status"] in ("error", "warning")]
 
 
-class FaultyPlugins(unittest.TestCase):
+class PluginsCheckFaultyPlugins(unittest.TestCase):
     """One test a row of FAULTS, made below: what is told first about the plugin is its fault."""
 
     maxDiff = None
@@ -124,10 +124,10 @@ class FaultyPlugins(unittest.TestCase):
 
 
 for name in FAULTS:
-    setattr(FaultyPlugins, "test_" + name, lambda self, name=name: self.judge(name))
+    setattr(PluginsCheckFaultyPlugins, "test_" + name, lambda self, name=name: self.judge(name))
 
 
-class FaultyFiles(unittest.TestCase):
+class PluginsCheckFaultyFiles(unittest.TestCase):
     """Faults of the files around a plugin without one."""
 
     def setUp(self):
@@ -249,7 +249,7 @@ class FaultyFiles(unittest.TestCase):
         self.assertEqual(one["expected"], check(PLUGINS / "good")[1]["host"])
 
 
-class TheCommand(unittest.TestCase):
+class PluginsCheckCommand(unittest.TestCase):
     def test_good_plugin_passes_every_step(self):
         returncode, report = check(PLUGINS / "good", timeout="10")
         self.assertEqual(faults(report), [])

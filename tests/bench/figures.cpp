@@ -16,7 +16,13 @@ std::vector<Figure>& figures() {
 
 std::string number(double value) {
     char text[64];
-    std::snprintf(text, sizeof text, value < 10 ? "%.2f" : value < 100 ? "%.1f" : "%.0f", value);
+    int decimals = 0;
+    if (value < 10) {
+        decimals = 2;
+    } else if (value < 100) {
+        decimals = 1;
+    }
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
     return text;
 }
 
@@ -90,7 +96,7 @@ std::string table() {
         text += figure.floor > 0 ? number(figure.floor) + " " + figure.unit + " | " + number(figure.measured / figure.floor)
                                  : std::string("– | –");
         text += " | " + figure.floor_is + " | " + aim_text(figure) + " | ";
-        text += figure.aim.of == Aim::Of::none ? "" : met(figure) ? "yes" : "NO";
+        if (figure.aim.of != Aim::Of::none) { text += met(figure) ? "yes" : "NO"; }
         text += " |\n";
     }
     return text;

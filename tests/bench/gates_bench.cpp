@@ -5,9 +5,10 @@
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
 #include "config/settings.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 #include "git/repository.hpp"
-#include "sandbox/process.hpp"
+#include "git/worktree.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::bench {
 namespace {

@@ -8,6 +8,7 @@
 #include "bench/places.hpp"
 #include "bench/syncs.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 
 namespace agentforge::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
 #include "bench/project.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::bench {
 namespace {

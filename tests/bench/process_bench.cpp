@@ -7,7 +7,7 @@
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
 #include "config/settings.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::bench {
 namespace {

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "config/agents.hpp"
-#include "config/pipelines.hpp"
+#include "config/agent_set.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/settings.hpp"
 #include "contracts/contract.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::bench {
 

@@ -6,8 +6,8 @@
 #include "bench/figures.hpp"
 #include "bench/places.hpp"
 #include "config/settings.hpp"
-#include "sandbox/process.hpp"
-#include "servers/client.hpp"
+#include "sandbox/process_runner.hpp"
+#include "servers/server_client.hpp"
 
 namespace agentforge::bench {
 namespace {

@@ -13,8 +13,8 @@
 #include "bench/places.hpp"
 #include "bench/project.hpp"
 #include "bench/syncs.hpp"
-#include "pipeline/controller.hpp"
-#include "sandbox/process.hpp"
+#include "pipeline/pipeline_controller.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::bench {
 namespace {

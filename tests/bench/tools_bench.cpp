@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tool call through the bridge: checks rights, arguments and paths, and reads the file through an open descriptor.
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 #include "base/files.hpp"
 #include "bench/figures.hpp"

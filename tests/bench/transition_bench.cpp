@@ -5,7 +5,7 @@
 #include "bench/places.hpp"
 #include "bench/project.hpp"
 #include "bench/syncs.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::bench {
 namespace {

@@ -351,7 +351,9 @@ def cross_table(results, names):
 
     def cell(keys):
         count, bad = sum(rows[key] for key in keys), sum(failed[key] for key in keys)
-        return "" if not count else f"{count} ({bad} failed)" if bad else str(count)
+        if bad:
+            return f"{count} ({bad} failed)"
+        return str(count) if count else ""
 
     lines = ["| command | call | " + " | ".join(kinds) + " | all |", "|---|---|" + "---:|" * (len(kinds) + 1)]
     for name in names:

@@ -163,7 +163,9 @@ class ExerciseModel(ModelServer):
         self.scripts[("red", None)].requirements = [requirements for _, requirements in self.drafts_of_tests(model)]
 
     def wrong_drafts(self, model):
-        return [] if model == "honest" else self.exercise.get("sloppy", []) if model == "sloppy" else self.exercise["hopeless"]
+        if model == "honest":
+            return []
+        return self.exercise.get("sloppy", []) if model == "sloppy" else self.exercise["hopeless"]
 
     def drafts_of_tests(self, model):
         """(tests, requirements), the right ones last."""

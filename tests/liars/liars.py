@@ -186,7 +186,9 @@ def main():
         for future in concurrent.futures.as_completed([pool.submit(LiarRun(liar, arguments.program, arguments.keep)) for liar in liars.values()]):
             result = future.result()
             results.append(result)
-            mark = "ok   " if is_expected(result, liars[result["exercise"]]) else "other" if is_right(result) else "WRONG"
+            mark = "other" if is_right(result) else "WRONG"
+            if is_expected(result, liars[result["exercise"]]):
+                mark = "ok   "
             doubt = "" if result["floor_seconds"] == "lie" else f" [{result['floor_seconds']}]"
             print(f"{mark} {result['exercise']}: {result['outcome']}, {result['seconds']} s; {result['stopped_by'][:300]}{doubt}", flush=True)
             if arguments.json:

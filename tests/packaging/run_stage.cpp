@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "unit/sdk/fake_context.hpp"
 
 int main(int count, char** arguments) {

@@ -19,8 +19,8 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/settings.hpp"
-#include "pipeline/controller.hpp"
-#include "sandbox/process.hpp"
+#include "pipeline/pipeline_controller.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel::pipelines {
 namespace {
@@ -124,14 +124,14 @@ public:
 
 private:
     void look_for_unseen(const CompletionRequest& request) const {
-        std::string told = request.system + request.user;
+        std::string request_text = request.system + request.user;
         for (const ToolDescription& tool : request.tools) {
-            told += tool.name + tool.description + json::serialize(tool.parameters);
+            request_text += tool.name + tool.description + json::serialize(tool.parameters);
         }
         for (const std::string& text : unseen_) {
-            EXPECT_EQ(told.find(text), std::string::npos)
+            EXPECT_EQ(request_text.find(text), std::string::npos)
                 << text << " is in a request of " << request.place.stage << "/" << request.place.role << ":\n"
-                << told;
+                << request_text;
         }
         if (unseen_.empty()) { return; }
         const auto lies_in = [](const fs::path& path, const char* folder) {
@@ -299,7 +299,7 @@ public:
             if (found == records_.end()) {
                 ADD_FAILURE() << expected.where << " is not in the journal after record " << at << ": " << expected.type << " "
                               << json::serialize(expected.fields) << "\n"
-                              << told();
+                              << history();
                 return;
             }
             at = static_cast<std::size_t>(found - records_.begin()) + 1;
@@ -307,7 +307,7 @@ public:
         for (const auto& unwanted : test.never) {
             for (const auto& record : records_) {
                 if (matches(unwanted, record)) {
-                    ADD_FAILURE() << unwanted.where << " is in the journal: " << short_form(record) << "\n" << told();
+                    ADD_FAILURE() << unwanted.where << " is in the journal: " << short_form(record) << "\n" << history();
                 }
             }
         }
@@ -324,7 +324,7 @@ public:
         return tree;
     }
 
-    [[nodiscard]] std::string told() const {
+    [[nodiscard]] std::string history() const {
         std::string text = "The journal:\n";
         for (const auto& record : records_) {
             const std::string line = short_form(record);
@@ -345,7 +345,8 @@ private:
 
     static std::string text_at(const json::object& record, const char* path) {
         const auto* value = value_at(record, path);
-        return value == nullptr ? std::string() : value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
+        if (value == nullptr) { return {}; }
+        return value->is_string() ? std::string(value->get_string()) : json::serialize(*value);
     }
 
     static std::string short_form(const json::object& record) {
@@ -480,15 +481,15 @@ void run(const Case& test) {
     const auto state = read_task_state(store, result->task_id);
     ASSERT_TRUE(state.ok()) << state.error().to_string();
     if (std::getenv("AGENTFORGE_CASE_TELL") != nullptr) {
-        std::cout << story.told() << "ends " << to_string(state->status) << " " << state->error_code << "\n";
+        std::cout << story.history() << "ends " << to_string(state->status) << " " << state->error_code << "\n";
     }
 
     EXPECT_EQ(std::string(to_string(state->status)), test.ends) << state->error_code << " " << state->error << "\n"
-                                                                << story.told();
+                                                                << story.history();
     if (!test.error.empty()) { EXPECT_EQ(state->error_code, test.error) << state->error; }
     story.check(test);
     if (test.changes) {
-        EXPECT_EQ(repository.changes(state->tree), *test.changes) << "what differs from the user's commit\n" << story.told();
+        EXPECT_EQ(repository.changes(state->tree), *test.changes) << "what differs from the user's commit\n" << story.history();
     }
     for (const auto& [path, bytes] : test.files) { EXPECT_EQ(repository.file(state->tree, path), bytes) << path; }
 

@@ -25,7 +25,7 @@
 #include <Poco/ThreadPool.h>
 #include <Poco/URI.h>
 
-#include "dashboard/server.hpp"
+#include "dashboard/http_server.hpp"
 #include "dashboard/server/bounded_socket.hpp"
 
 namespace agentforge::kernel {

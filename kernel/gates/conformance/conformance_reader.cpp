@@ -2,7 +2,7 @@
 #include "gates/conformance/conformance_reader.hpp"
 
 #include "gates/engine/scoped_gates.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 
 namespace agentforge::kernel {
 

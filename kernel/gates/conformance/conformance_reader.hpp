@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "gates/conformance/conformance.hpp"
-#include "gates/gates.hpp"
+#include "gates/conformance/conformance_search.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,7 +11,7 @@
 
 #include <agentforge/host.hpp>
 
-#include "gates/conformance/conformance.hpp"
+#include "gates/conformance/conformance_search.hpp"
 
 namespace agentforge::kernel {
 

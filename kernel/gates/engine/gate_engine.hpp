@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "gates/conformance/conformance.hpp"
+#include "gates/conformance/conformance_search.hpp"
 #include "gates/conformance/named_violations.hpp"
-#include "gates/engine/affected.hpp"
+#include "gates/engine/mention_index.hpp"
 #include "gates/engine/rules.hpp"
-#include "gates/gates.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/gate_runner.hpp"
+#include "gates/run/language_commands.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "gates/engine/rules.hpp"
 #include "gates/engine/test_run.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 

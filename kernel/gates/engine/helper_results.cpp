@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/text.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

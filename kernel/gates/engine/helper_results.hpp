@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "gates/engine/test_run.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,7 +10,7 @@
 
 #include "gates/engine/scopes.hpp"
 #include "gates/language/language.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gates/engine/rules.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 

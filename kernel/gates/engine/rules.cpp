@@ -9,7 +9,7 @@
 
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 #include "gates/stubs/stubs.hpp"
 #include "gates/test_quality/test_quality.hpp"
 

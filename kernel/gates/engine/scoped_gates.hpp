@@ -13,7 +13,7 @@
 #include "gates/engine/gate_engine.hpp"
 #include "gates/engine/readiness.hpp"
 #include "gates/engine/scopes.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/formats/xml.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

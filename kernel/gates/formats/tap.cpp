@@ -282,7 +282,7 @@ private:
         }
         const auto& kind = details["failureType"];
         const bool asserted = details["code"] == "ERR_ASSERTION" || details["name"] == "AssertionError";
-        // node reports what was thrown. A runner that does not is believed.
+        // node reports what was thrown. A runner that does not is trusted.
         if (!kind.empty() && kind != "subtestsFailed" && !(kind == "testCodeFailure" && asserted)) {
             test.status = TestStatus::error;
         }

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/cancel.hpp"
-#include "gates/gates.hpp"
+#include "base/cancel_token.hpp"
+#include "gates/gate_runner.hpp"
 #include "gates/language/language.hpp"
-#include "gates/run/checkout.hpp"
-#include "sandbox/process.hpp"
+#include "gates/run/tree_checkout.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,7 +7,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "gates/failures.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -7,7 +7,7 @@
 #include <re2/re2.h>
 
 #include "base/text.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel {
 namespace {

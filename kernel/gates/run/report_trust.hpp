@@ -10,7 +10,7 @@
 #include "gates/engine/test_run.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/language/language.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -12,7 +12,7 @@
 #include "gates/engine/helper_results.hpp"
 #include "gates/failures.hpp"
 #include "gates/formats/format.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <agentforge/host.hpp>
 
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
-#include "tools/workspace.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -12,6 +12,7 @@
 #include "pipeline/agent/open_run.hpp"
 #include "pipeline/agent/run_workspace.hpp"
 #include "pipeline/agent/work_checks.hpp"
+#include "pipeline/kernel_call_context.hpp"
 
 namespace agentforge::kernel {
 

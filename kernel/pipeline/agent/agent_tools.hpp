@@ -7,7 +7,7 @@
 #include <string>
 
 #include "pipeline/agent/open_run.hpp"
-#include "servers/pool.hpp"
+#include "servers/server_pool.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,10 +7,11 @@
 #include <map>
 #include <string>
 
-#include "config/agents.hpp"
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "config/agent_set.hpp"
+#include "pipeline/stage_clock.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

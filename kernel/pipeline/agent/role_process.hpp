@@ -8,12 +8,12 @@
 
 #include <agentforge/host.hpp>
 
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
-#include "sandbox/process.hpp"
-#include "servers/pool.hpp"
-#include "tools/workspace.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "sandbox/process_runner.hpp"
+#include "servers/server_pool.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

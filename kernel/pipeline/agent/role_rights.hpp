@@ -4,10 +4,10 @@
 
 #include <agentforge/result.hpp>
 
-#include "config/agents.hpp"
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "config/agent_set.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {

@@ -10,7 +10,8 @@
 #include "pipeline/agent/role_rights.hpp"
 #include "pipeline/agent/run_spec.hpp"
 #include "pipeline/gate_runs.hpp"
-#include "tools/bridge.hpp"
+#include "pipeline/kernel_call_context.hpp"
+#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,10 +4,11 @@
 
 #include <agentforge/stage.hpp>
 
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
-#include "servers/pool.hpp"
+#include "pipeline/stage_clock.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
+#include "servers/server_pool.hpp"
 
 namespace agentforge::kernel {
 

@@ -74,27 +74,27 @@ json::object dependencies_for(const TaskState& state, const StageTemplate& stage
 }
 
 /// Adds what the agents of the stage are told besides its own input.
-Result<void> add_to_state(json::object& told, const OpenRun& open, bool review) {
+Result<void> add_to_state(json::object& shown, const OpenRun& open, bool review) {
     const TaskState& state = open.state();
     // A person's guidance at resume. Steps have no memory, so every step of the first stage that hears it gets it.
-    if (const std::string& guidance = state.resumption.guidance; !guidance.empty()) { told["guidance"] = guidance; }
+    if (const std::string& guidance = state.resumption.guidance; !guidance.empty()) { shown["guidance"] = guidance; }
     if (review) {
-        told["task_history"] = task_history(state);
+        shown["task_history"] = task_history(state);
     } else {
-        AF_CHECK(add_context(told, open.session, open.task_workspace));
+        AF_CHECK(add_context(shown, open.session, open.task_workspace));
     }
     if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
         // The path is inside.
-        if (const json::value* text = told.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) {
-            told.erase("feedback");
+        if (const json::value* text = shown.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) {
+            shown.erase("feedback");
         }
-        told["iteration_context"] = std::move(iteration);
+        shown["iteration_context"] = std::move(iteration);
     }
     if (json::object met = dependencies_for(state, state.stage_template()); !met.empty()) {
-        told["resolved_dependencies"] = std::move(met);
+        shown["resolved_dependencies"] = std::move(met);
     }
     AF_TRY(std::string handed_back, hand_back_note(open.session, open.task_workspace));
-    if (!handed_back.empty() && !review) { told["handed_back"] = std::move(handed_back); }
+    if (!handed_back.empty() && !review) { shown["handed_back"] = std::move(handed_back); }
     return {};
 }
 

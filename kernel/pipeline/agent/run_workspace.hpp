@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pipeline/agent/open_run.hpp"
-#include "servers/pool.hpp"
-#include "tools/workspace.hpp"
+#include "servers/server_pool.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

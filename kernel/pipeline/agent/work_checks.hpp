@@ -8,6 +8,7 @@
 
 #include "contracts/contract.hpp"
 #include "pipeline/agent/run_workspace.hpp"
+#include "pipeline/kernel_call_context.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,7 +11,7 @@
 
 #include "git/repository.hpp"
 #include "pipeline/delivery/delivery_settings.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -2,7 +2,7 @@
 #include "pipeline/delivery/commits.hpp"
 
 #include "base/text.hpp"
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 #include "git/merges.hpp"
 
 namespace agentforge::kernel {

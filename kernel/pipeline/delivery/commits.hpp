@@ -6,10 +6,10 @@
 #include <map>
 #include <string>
 
+#include "git/git_stand_in.hpp"
 #include "git/repository.hpp"
-#include "git/stand_in.hpp"
 #include "pipeline/delivery/delivery_settings.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

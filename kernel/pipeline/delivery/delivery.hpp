@@ -3,9 +3,10 @@
 // publishes it.
 #pragma once
 
-#include "pipeline/services.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/stage_clock.hpp"
+#include "pipeline/task_services.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/text.hpp"
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 #include "pipeline/delivery/commits.hpp"
 
 namespace agentforge::kernel {

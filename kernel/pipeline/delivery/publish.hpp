@@ -6,7 +6,7 @@
 #include <string>
 
 #include "git/repository.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel {
 

@@ -5,9 +5,9 @@
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
 #include "gates/engine/baseline.hpp"
-#include "pipeline/controller.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/gate_runs.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "pipeline/task_run.hpp"
 
 namespace agentforge::kernel {

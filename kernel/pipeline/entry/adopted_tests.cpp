@@ -12,7 +12,7 @@
 #include "contracts/names.hpp"
 #include "gates/engine/gate_engine.hpp"
 #include "pipeline/gate_runs.hpp"
-#include "tools/workspace.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {

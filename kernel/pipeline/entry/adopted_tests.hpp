@@ -11,7 +11,7 @@
 #include <agentforge/host.hpp>
 
 #include "pipeline/entry/imports.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/artifact_files.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "pipeline/task_run.hpp"
 
 namespace agentforge::kernel {

@@ -5,10 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/template_checks.hpp"
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/staleness.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {

@@ -14,10 +14,10 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "git/repository.hpp"
-#include "journal/blobs.hpp"
-#include "pipeline/session.hpp"
+#include "journal/blob_store.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "tools/arguments_check.hpp"
 

@@ -2,7 +2,7 @@
 // Checks before a person's decision counts: it is bound to what the person was shown.
 #pragma once
 
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 
 namespace agentforge::kernel {
 

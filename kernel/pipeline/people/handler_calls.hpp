@@ -9,6 +9,7 @@
 
 #include <agentforge/escalation.hpp>
 
+#include "pipeline/detachable_context.hpp"
 #include "pipeline/guarded_call.hpp"
 #include "pipeline/open_task.hpp"
 #include "pipeline/process_requests.hpp"

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "escalation/failures.hpp"
+#include "pipeline/detachable_context.hpp"
 #include "pipeline/guarded_call.hpp"
 
 namespace agentforge::kernel {

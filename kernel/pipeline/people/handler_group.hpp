@@ -16,8 +16,8 @@
 #include <agentforge/escalation.hpp>
 
 #include "base/clock.hpp"
+#include "escalation/escalation_store.hpp"
 #include "escalation/notification_log.hpp"
-#include "escalation/store.hpp"
 #include "secrets/redactor.hpp"
 
 namespace agentforge::kernel {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that waits for a person: a question (escalation), an artifact (approval), or an action that a model proposed. Each
-// is recorded in the inbox (escalation/store.hpp), notified through the handlers, waited for, and its answer is journaled.
+// is recorded in the inbox (escalation/escalation_store.hpp), notified through the handlers, waited for, and its answer is
+// journaled.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@
 #include <agentforge/host.hpp>
 
 #include "gates/test_quality/outdated_tests.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 namespace agentforge::kernel {
 

@@ -9,8 +9,8 @@
 
 #include <agentforge/host.hpp>
 
-#include "pipeline/session.hpp"
-#include "pipeline/workspace.hpp"
+#include "pipeline/task_session.hpp"
+#include "pipeline/task_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,8 +4,8 @@
 #include <ostream>
 
 #include "base/ids.hpp"
-#include "journal/tail.hpp"
-#include "pipeline/session.hpp"
+#include "journal/journal_tail.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/project/journal_change.hpp"

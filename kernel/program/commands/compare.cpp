@@ -7,7 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/ids.hpp"
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"

@@ -12,11 +12,12 @@
 
 #include "aggregate/change_watch.hpp"
 #include "aggregate/set_figures.hpp"
+#include "aggregate/set_watch.hpp"
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "dashboard/server.hpp"
+#include "dashboard/http_server.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"

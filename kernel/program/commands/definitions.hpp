@@ -2,8 +2,8 @@
 // The agents, contracts and pipelines in use, and the command groups for them.
 #pragma once
 
-#include "config/agents.hpp"
-#include "config/pipelines.hpp"
+#include "config/agent_set.hpp"
+#include "config/pipeline_set.hpp"
 #include "contracts/contract.hpp"
 #include "program/command_line.hpp"
 #include "program/project/project.hpp"

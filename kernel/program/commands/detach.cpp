@@ -16,7 +16,7 @@
 #include "program/project/project_trust.hpp"
 #include "records/records.hpp"
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -7,7 +7,7 @@
 
 #include "base/ids.hpp"
 #include "base/text.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"

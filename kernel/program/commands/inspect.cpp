@@ -10,7 +10,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_words.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/project/chosen_task.hpp"

@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/project/chosen_task.hpp"

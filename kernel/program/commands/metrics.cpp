@@ -9,7 +9,7 @@
 #include "aggregate/figures.hpp"
 #include "base/text.hpp"
 #include "cost/limits.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"

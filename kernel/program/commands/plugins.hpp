@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "program/project/project_trust.hpp"
 
 namespace CLI {

@@ -17,7 +17,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "plugins/exit_guard.hpp"
 #include "program/command_line.hpp"
 #include "program/project/preflight.hpp"

@@ -11,7 +11,7 @@
 #include "pipeline/process_stage.hpp"
 #include "program/command_line.hpp"
 #include "program/terminal/display.hpp"
-#include "servers/pool.hpp"
+#include "servers/server_pool.hpp"
 
 namespace agentforge::kernel {
 

@@ -18,11 +18,12 @@
 #include "git/branches.hpp"
 #include "git/merges.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/delivery/publish.hpp"
 #include "pipeline/entry/imports.hpp"
-#include "pipeline/session.hpp"
 #include "pipeline/set_parts.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/project/project.hpp"
@@ -30,7 +31,7 @@
 #include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 #include "task/task_set.hpp"
 
 namespace agentforge::kernel {

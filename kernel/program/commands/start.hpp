@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "gates/engine/readiness.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/entry.hpp"
 #include "program/program.hpp"

@@ -16,7 +16,7 @@
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -19,7 +19,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_words.hpp"
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "git/checkout_change.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "program/command_line.hpp"

@@ -10,7 +10,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "program/command_line.hpp"
 #include "program/project/project_trust.hpp"
 #include "program/terminal/display.hpp"

@@ -2,8 +2,8 @@
 // The display of a run: receives its records as they are written, and the events between them.
 #pragma once
 
-#include "base/events.hpp"
-#include "task/store.hpp"
+#include "base/event_sink.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

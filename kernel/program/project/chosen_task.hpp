@@ -7,7 +7,7 @@
 
 #include "aggregate/overview.hpp"
 #include "program/program.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,7 +8,7 @@
 
 #include "config/settings.hpp"
 #include "pipeline/people/handler_group.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "program/project/network.hpp"
 
 namespace agentforge::kernel {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "config/settings.hpp"
-#include "plugins/host.hpp"
-#include "plugins/trust.hpp"
+#include "plugins/plugin_registry.hpp"
+#include "plugins/trust_store.hpp"
 #include "program/program.hpp"
 
 namespace agentforge::kernel {

@@ -7,7 +7,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 
 namespace agentforge::kernel {
 

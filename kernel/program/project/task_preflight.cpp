@@ -11,7 +11,7 @@
 #include "config/settings_schema.hpp"
 #include "config/verification.hpp"
 #include "gates/engine/baseline.hpp"
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/delivery/commits.hpp"
 #include "pipeline/delivery/publish.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/template_checks.hpp"
 #include "gates/engine/readiness.hpp"
 #include "program/project/project.hpp"

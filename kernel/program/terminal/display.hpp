@@ -59,7 +59,7 @@ private:
     std::string drawn_;
     std::string failed_gate_;        ///< What the last gate said, where it failed.
     std::uint64_t steps_ = 0;        ///< Of the task, as recorded.
-    bool deciding_ = false;          ///< The model was asked, and its action is not told yet: gates are held until it is.
+    bool deciding_ = false;          ///< The model was asked, and its action is not known yet: gates are held until it is.
     bool shown_ = false;             ///< The action of the step under way.
     std::vector<std::string> held_;  ///< Lines of gates that the action caused.
     std::map<std::string, std::string, std::less<>> said_;  ///< What a gate said last, where it passed on some paths.

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "program/log/event_stream.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"

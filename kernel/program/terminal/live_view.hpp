@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/events.hpp"
+#include "base/event_sink.hpp"
 #include "records/records.hpp"
 #include "task/state.hpp"
 

@@ -13,7 +13,7 @@
 #include "aggregate/overview.hpp"
 #include "program/terminal/box.hpp"
 #include "task/state.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel {
 

@@ -273,7 +273,7 @@ Error WebhookHandler::Notification::late(unsigned tries, const std::string& why)
 
 Result<void> WebhookHandler::send(Message message, const std::string& directory, CallContext& context) const {
     AF_TRY(const Target target, this->target());
-    take_told(message, directory);
+    read_notification_record(message, directory);
     return Notification(*this, target, message, context).send();
 }
 

@@ -105,15 +105,15 @@ Message message_of(const ApprovalRequest& request) {
     return message;
 }
 
-void take_told(Message& message, const std::string& directory) {
+void read_notification_record(Message& message, const std::string& directory) {
     std::ifstream file(directory + "/.told/" + message.id + ".json", std::ios::binary);
     std::string bytes(longest_file, '\0');
     file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
     boost::system::error_code error;
-    const json::value told = json::parse(bytes, error);
-    if (error || !told.is_object()) { return; }
-    const json::object& object = told.get_object();
+    const json::value record = json::parse(bytes, error);
+    if (error || !record.is_object()) { return; }
+    const json::object& object = record.get_object();
     if (const json::value* reminder = object.if_contains("reminder");
         reminder != nullptr && reminder->is_int64() && reminder->get_int64() >= 0) {
         message.reminder = static_cast<unsigned>(reminder->get_int64());

@@ -40,7 +40,7 @@ struct Message {
 [[nodiscard]] Message message_of(const ApprovalRequest& request);
 /// Sets the reminder's number and the deadline from the file that the host keeps beside the question (`.told/<id>.json`). Leaves
 /// them unchanged if there is no file.
-void take_told(Message& message, const std::string& directory);
+void read_notification_record(Message& message, const std::string& directory);
 
 /// Returns the command lines with which a person can answer.
 [[nodiscard]] std::vector<std::string> commands(const Message& message);

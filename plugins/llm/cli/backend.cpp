@@ -369,8 +369,8 @@ std::string find_session(const std::string& pattern, const process::Outcome& out
 /// Estimates about four bytes a token, if the program reports no figure, or less than a prompt of this size can have.
 void estimate(Usage& usage, std::uint64_t requests, std::size_t prompt_bytes, std::size_t answer_bytes) {
     constexpr std::uint64_t most_bytes_a_token = 12;
-    const bool told = usage.input_tokens != 0 || usage.output_tokens != 0;
-    if (told && usage.input_tokens >= requests * prompt_bytes / most_bytes_a_token) { return; }
+    const bool reported = usage.input_tokens != 0 || usage.output_tokens != 0;
+    if (reported && usage.input_tokens >= requests * prompt_bytes / most_bytes_a_token) { return; }
     usage.input_tokens = requests * ((prompt_bytes + 3) / 4);
     usage.output_tokens = std::max<std::uint64_t>(usage.output_tokens, (answer_bytes + 3) / 4);
     usage.estimated = true;

@@ -80,7 +80,7 @@ Result<void> check_mode(const Transcript& recorded, const Entry& entry, bool age
 
 ReplayBackend::ReplayBackend(const json::object& settings) {
     std::string role;
-    bool told = false;
+    bool native_given = false;
     for (const auto& [key, value] : settings) {
         if (key == "transcript" && value.is_string()) {
             file_ = std::string(value.get_string());
@@ -88,7 +88,7 @@ ReplayBackend::ReplayBackend(const json::object& settings) {
             strict_ = value == "strict";
         } else if (key == "native_tool_calls" && value.is_bool()) {
             native_tool_calls_ = value.get_bool();
-            told = true;
+            native_given = true;
         } else if (key == "role" && value.is_string()) {
             role = std::string(value.get_string());
         } else {
@@ -98,7 +98,7 @@ ReplayBackend::ReplayBackend(const json::object& settings) {
         }
     }
     if (file_.empty()) { throw std::runtime_error("replay: the setting 'transcript' is missing; name the recorded file"); }
-    if (told || role.empty()) { return; }
+    if (native_given || role.empty()) { return; }
     // An unreadable file becomes an error when an answer is requested.
     if (const auto recorded = transcript(); recorded.ok()) { native_tool_calls_ = !recorded.value()->text_protocol(role); }
 }

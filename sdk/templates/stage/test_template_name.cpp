@@ -51,10 +51,10 @@ TEST(TemplateNameStage, TellsTheAgentWhatThePersonAnswered) {
     host.agent.then(agentforge::testing::completes_with({{"answer", "in slug.py"}, {"evidence", json::array{"src/slug.py"}}}));
     TemplateNameStage stage;
     ASSERT_TRUE(host.run(stage).success());
-    const json::object told = host.agent.requests().front().state;
-    ASSERT_TRUE(told.contains("resolution") && told.contains("feedback"));
-    EXPECT_EQ(told.at("resolution").at("answer"), "the slug of titles");
-    EXPECT_EQ(told.at("feedback"), "shorter");
+    const json::object state = host.agent.requests().front().state;
+    ASSERT_TRUE(state.contains("resolution") && state.contains("feedback"));
+    EXPECT_EQ(state.at("resolution").at("answer"), "the slug of titles");
+    EXPECT_EQ(state.at("feedback"), "shorter");
 }
 
 TEST(TemplateNameStage, TellsTheNextAttemptWhatWasWrong) {

@@ -346,7 +346,9 @@ def trace(run):
     def timeless(value):
         if isinstance(value, dict):
             return {key: timeless(item) for key, item in value.items() if key not in ("seq", "prev", "hash", "duration_ms", "configuration")}
-        return [timeless(item) for item in value] if isinstance(value, list) else settled(value) if isinstance(value, str) else value
+        if isinstance(value, list):
+            return [timeless(item) for item in value]
+        return settled(value) if isinstance(value, str) else value
 
     artifacts = {str(path.relative_to(folder)): settled(path.read_text()) for path in sorted((folder / "artifacts").rglob("*"))
                  if path.is_file() and path.parent.name != "blobs"}

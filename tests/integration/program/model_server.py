@@ -130,7 +130,7 @@ class ModelServer:
     def answer(self, handler, body):
         with self.lock:
             path = handler.path.partition("?")[0]
-            api = "anthropic" if path.endswith("/messages") else "responses" if path.endswith("/responses") else "openai"
+            api = {"messages": "anthropic", "responses": "responses"}.get(path.rpartition("/")[2], "openai")
             self.requests.append((api, dict(handler.headers), body))
             trouble = self.fail.get(len(self.requests))
             works = next((tool["name"] for tool in body.get("tools", []) if tool.get("name") in ("Bash", "exec_command")), None)

@@ -122,7 +122,7 @@ class TestAgentic(AgenticTest):
         self.assert_nothing_delivered()
 
 
-class TestRecordedAgenticRun(AgenticTest):
+class TestAgenticRecordedRun(AgenticTest):
     def record(self, *faults):
         self.recording = self.folder / "recording.yaml"
         self.assert_code(self.work(",".join(faults), "--record", self.recording), 0)

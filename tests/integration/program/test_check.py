@@ -274,7 +274,7 @@ def edit(path, search, replace):
 
 
 
-class TestOwnCode(CheckTest):
+class TestCheckOfOwnCode(CheckTest):
     """AgentForge's own sources, checked by AgentForge."""
 
     def setUp(self):

@@ -260,7 +260,7 @@ class TestStart(ProgramTest):
         self.assert_error(self.start("--include-uncommitted", "--exit-after", "intake"), "AF-GIT-026", "unmerged")
 
 
-class TestLooking(ProgramTest):
+class TestReadOnlyCommands(ProgramTest):
     """status, inspect, plugins, doctor."""
 
     @classmethod
@@ -522,7 +522,7 @@ class TestApprovals(ProgramTest):
         self.assertIn("the task has ended", self.run_program("escalations", "show", approval).out)
 
 
-class TestAdvice(ProgramTest):
+class TestCommandAdvice(ProgramTest):
     """The commands that the program prints are those that fit the task, and they work when they are copied."""
 
     def setUp(self):

@@ -15,7 +15,7 @@ from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, main, short_transc
 from model_server import KEY, ModelServer
 
 
-class TestSignals(ProgramTest):
+class TestControlBySignals(ProgramTest):
     """The model's third request is where the user loses patience."""
 
     AT = 3
@@ -88,7 +88,7 @@ class TestSignals(ProgramTest):
         self.assert_saved(self.begin(once), self.AT - 1)
 
 
-class TestFromElsewhere(ProgramTest):
+class TestControlFromElsewhere(ProgramTest):
     """Another terminal asks, while a model that never answers is asked."""
 
     def setUp(self):
@@ -151,7 +151,7 @@ class TestFromElsewhere(ProgramTest):
         self.assertEqual((process.returncode, self.journal()[-1]["type"], self.journal()[-1]["reason"]), (23, "task_aborted", "The request was wrong"))
 
 
-class TestChildren(ProgramTest):
+class TestControlOfChildren(ProgramTest):
     """A child that has left its parent, its session and its terminal, and hears no polite signal."""
 
     def setUp(self):
@@ -200,7 +200,7 @@ class TestChildren(ProgramTest):
         self.assertEqual(self.sleeping(), [])
 
 
-class TestTaskOfARepository(ProgramTest):
+class TestControlOfATaskOfARepository(ProgramTest):
     """A folder that looks like a task's, which may have come with the repository."""
 
     def setUp(self):

@@ -54,7 +54,7 @@ class CrashTest(ProgramTest):
         return self.delivered_tree()
 
 
-class TestKilled(CrashTest):
+class TestCrashKilled(CrashTest):
     """Killed at chosen and at random moments."""
 
     def test_a_task_killed_repeatedly_reaches_the_same_tree(self):
@@ -102,7 +102,7 @@ class TestKilled(CrashTest):
                 self.assertEqual([s["step"] for s in self.steps()][:len(finished)], finished)
 
 
-class TestInterrupted(CrashTest):
+class TestCrashInterrupted(CrashTest):
     """Asked to stop, and two at once."""
 
     def stopped_at(self, wanted, *arguments):
@@ -163,7 +163,7 @@ class TestInterrupted(CrashTest):
         self.assert_nothing_delivered()
 
 
-class TestDamagedJournal(CrashTest):
+class TestCrashDamagedJournal(CrashTest):
     """A journal that was changed is refused; one that was cut off by a crash is recovered."""
 
     def setUp(self):

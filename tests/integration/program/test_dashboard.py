@@ -36,7 +36,9 @@ class Client:
         if method != "GET":
             given |= {"Origin": f"http://{self.host}", "Content-Type": "application/json"}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
+        data = body
+        if not isinstance(body, (bytes, type(None))):
+            data = json.dumps(body).encode()
         connection.request(method, path, data, {name: value for name, value in given.items() if value is not None})
         answer = connection.getresponse()
         text = answer.read()

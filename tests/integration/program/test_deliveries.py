@@ -34,7 +34,7 @@ class DeliveriesTest(ProgramTest):
         self.git("config", "--global", key, value)
 
 
-class TestBranchWithHooks(DeliveriesTest):
+class TestDeliveryBranchWithHooks(DeliveriesTest):
     """One task, delivered through a hook and a signature, then rebased, applied, archived (a run takes seconds, so they are steps of one)."""
 
     def test_a_task_becomes_a_signed_branch_through_hooks(self):
@@ -116,7 +116,7 @@ class TestBranchWithHooks(DeliveriesTest):
         return self.records("delivered")[0]
 
 
-class TestInterruptedApply(DeliveriesTest):
+class TestApplyInterrupted(DeliveriesTest):
     """A full disk and a killed process, on a checkout with changes of the user's own."""
 
     def setUp(self):
@@ -165,7 +165,7 @@ class TestInterruptedApply(DeliveriesTest):
                 (self.repository / path).write_bytes(content)
 
 
-class TestRefusal(DeliveriesTest):
+class TestDeliveryRefused(DeliveriesTest):
     def test_a_hook_failure_goes_back_to_the_developer_with_its_output(self):
         self.make_repository()
         self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\necho 'slug.py:1: no licence line' >&2\nexit 1\n")
@@ -177,7 +177,7 @@ class TestRefusal(DeliveriesTest):
         self.assert_nothing_delivered()
 
 
-class TestPatch(DeliveriesTest):
+class TestDeliveryPatch(DeliveriesTest):
     def test_the_type_files_writes_a_patch_that_git_applies_and_leaves_git_unchanged(self):
         self.make_repository()
         outcome = self.assert_code(self.start("--deliver", "files", transcript=short_transcript()), 0)
@@ -196,7 +196,7 @@ class TestPatch(DeliveriesTest):
         self.assertIn("A  textkit/slug.py", self.git("status", "--porcelain"))
 
 
-class TestRequest(DeliveriesTest):
+class TestDeliveryPullRequest(DeliveriesTest):
     def test_a_request_without_a_remote_is_refused_before_a_task_exists(self):
         self.make_repository()
         self.assert_error(self.start("--deliver", "pr"), "AF-CLI-053", "origin")
@@ -221,7 +221,7 @@ class TestRequest(DeliveriesTest):
         self.assertEqual(self.git("rev-parse", f"agentforge/{self.task()}", cwd=bare), self.git("rev-parse", f"agentforge/{self.task()}"))
 
 
-class TestSignedUncommittedWithSubmodule(DeliveriesTest):
+class TestDeliverySignedUncommittedWithSubmodule(DeliveriesTest):
     """One task that begins on uncommitted changes beside a submodule, is signed with a real SSH key, and whose base moves meanwhile."""
 
     def add_submodule(self):
@@ -274,7 +274,7 @@ class TestSignedUncommittedWithSubmodule(DeliveriesTest):
             self.assertEqual((self.repository / "textkit" / "mine.py").read_text(), "MINE = 1\n")
 
 
-class TestFilesThatActLater(DeliveriesTest):
+class TestDeliveryOfFilesThatActLater(DeliveriesTest):
     """Files that tools obey later: a task names them in its specification, and a person approves what they hold, once."""
 
     WORKFLOW = ".github/workflows/tests.yml"
@@ -301,7 +301,7 @@ class TestFilesThatActLater(DeliveriesTest):
         self.assertIn("AF-TOOL-016", str(self.journal()))
 
 
-class TestRepositoryThatNamesPrograms(DeliveriesTest):
+class TestDeliveryInARepositoryThatNamesPrograms(DeliveriesTest):
     """Whatever `.git/config`, `.gitattributes`, hooks and submodules name, no command runs it outside the sandbox."""
 
     def setUp(self):
@@ -386,7 +386,7 @@ class TestRepositoryThatNamesPrograms(DeliveriesTest):
             self.assertFalse(self.ran.exists())
 
 
-class TestMergeRequest(DeliveriesTest):
+class TestDeliveryMergeRequest(DeliveriesTest):
     def test_a_commit_signed_by_gpg_becomes_a_merge_request_by_glab(self):
         self.make_repository()
         keys = self.home / ".gnupg"

@@ -290,7 +290,7 @@ class TestDelivery(ProgramTest):
         self.assert_error(self.run_program("abort", self.task()), "AF-ORCH-042", "has already ended")
 
 
-class TestPlaces(ProgramTest):
+class TestDeliveryPlaces(ProgramTest):
     """Where the program is started from makes no difference."""
 
     def test_runs_from_a_subfolder_and_from_elsewhere_give_the_same_tree(self):

@@ -102,7 +102,7 @@ class EntryTest(ProgramTest):
         return {record["stage"]: record["reason"] for record in self.records("stage_skipped", task)}
 
 
-class TestFromSpec(EntryTest):
+class TestEntryFromSpec(EntryTest):
     def test_a_specification_skips_to_red_and_is_delivered(self):
         outcome = self.run_with(only(short_transcript(), "red", "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "Implement the slugs")
         self.assert_code(outcome, 0)
@@ -192,7 +192,7 @@ class TestFromSpec(EntryTest):
                 self.assertIsInstance(yaml.safe_load(re.sub(r"^#(?!#)", "", form, flags=re.M)), dict)
 
 
-class TestSkipTo(EntryTest):
+class TestEntrySkipTo(EntryTest):
     def test_a_task_starts_at_an_entry_point_with_its_prerequisites(self):
         outcome = self.run_with(only(short_transcript(), "red"), "start", "--skip-to", "red", "--spec", self.spec_file(), "--exit-after", "red", REQUEST)
         self.assert_code(outcome, 0)
@@ -240,7 +240,7 @@ class TestSkipTo(EntryTest):
         self.assert_error(self.start("--without", "spec"), "AF-EXT-010", "required: false")
 
 
-class TestFromTests(EntryTest):
+class TestEntryFromTests(EntryTest):
     def implement(self, tests, *arguments, transcript=None):
         return self.run_with(transcript or only(short_transcript(), "green", "refactor", "deliver"), "implement", "--from-spec", self.spec_file(), "--from-tests", tests, *arguments, "Implement the slugs")
 
@@ -319,7 +319,7 @@ class TestFromTests(EntryTest):
         self.assertEqual(self.stages(), ["green", "refactor", "deliver"])
 
 
-class TestFromTask(EntryTest):
+class TestEntryFromTask(EntryTest):
     def test_the_accepted_specification_of_a_design_is_implemented(self):
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         design = self.task()
@@ -622,7 +622,7 @@ class TestOverlays(EntryTest):
         self.assert_error(self.run_program("pipelines", "list"), "AF-PIPE-017", "refactor", "implement.yaml:")
 
 
-class TestPage(EntryTest):
+class TestEntryPage(EntryTest):
     """The commands of docs/pipelines.md, as they stand there."""
 
     def commands(self):

@@ -126,7 +126,7 @@ class TestEveryCommand(ProgramTest):
                     self.assertEqual((told.code, as_json.code), (code, code), told)
 
 
-class TestInTheBackground(ProgramTest):
+class TestCommandInTheBackground(ProgramTest):
     def setUp(self):
         super().setUp()
         self.make_repository()
@@ -265,7 +265,7 @@ class TestInTheBackground(ProgramTest):
         self.assertEqual(process.returncode, 23)
 
 
-class TestTrial(ProgramTest):
+class TestTrialCommand(ProgramTest):
     def setUp(self):
         super().setUp()
         self.make_repository()
@@ -297,7 +297,7 @@ class TestTrial(ProgramTest):
         self.assert_error(self.run_program("status", self.task(), "--phase", "intak"), "AF-CLI-075", "`intake`")
 
 
-class TestPages(ProgramTest):
+class TestHelpPages(ProgramTest):
     """The pages that messages name."""
 
     def test_help_shows_a_page_by_the_name_used_in_messages(self):

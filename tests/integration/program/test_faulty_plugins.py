@@ -199,7 +199,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
             self.assertIn(str(self.plugins / "good"), outcome.all, outcome)
 
 
-class TestTranscriptOverSettings(FaultyPluginTest):
+class TestPluginTranscriptOverSettings(FaultyPluginTest):
     def test_transcript_overrides_a_server_in_the_users_settings(self):
         (self.home / ".agentforge").mkdir()
         (self.home / ".agentforge" / "config.yaml").write_text("llm: {backend: openai, model: m, settings: {stream: false}}\n", encoding="utf-8")

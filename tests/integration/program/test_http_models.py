@@ -184,7 +184,7 @@ class TestHttpTrouble(HttpModel):
         self.assertIn("resume", outcome.all, outcome)
 
 
-class TestRecordedRun(HttpModel):
+class TestModelRecordedRun(HttpModel):
     """A run over HTTP whose server and model both stumble, recorded; and its replay, with no server there, in another repository."""
 
     @classmethod
@@ -240,7 +240,7 @@ class TestRecordedRun(HttpModel):
                          ["AF-LLM-102", "AF-AGENT-021", "AF-LLM-105", "AF-AGENT-024", "AF-AGENT-025", "AF-TOOL-002", "AF-TOOL-004"])
 
 
-class TestDraftsOfTests(HttpModel):
+class TestModelDraftsOfTests(HttpModel):
     """RED writes anew what it got wrong, with the tools that its role has."""
 
     def setUp(self):
@@ -276,7 +276,7 @@ class TestDraftsOfTests(HttpModel):
         self.assertEqual({error.split(":")[0] for error in self.refusals()}, {"AF-ORCH-025"})
 
 
-class TestWordsWithoutACall(HttpModel):
+class TestModelWordsWithoutACall(HttpModel):
     def test_the_next_request_asks_for_a_tool_call_and_not_the_text_protocol(self):
         self.make_repository()
         transcript = short_transcript()
@@ -292,7 +292,7 @@ class TestWordsWithoutACall(HttpModel):
         self.assertNotIn("ACTION", after)
 
 
-class TestGuidance(HttpModel):
+class TestModelGuidance(HttpModel):
     """What a person says with `resume --say` answers the question of an agent that could not go on, and reaches the model's server."""
 
     SAID = "Name the tests after the words they are about"

@@ -30,7 +30,7 @@ class InteractiveTest(ProgramTest):
         (self.repository / ".agentforge" / "escalations" / f"{identity}.resolution.yaml").write_text(text, encoding="utf-8")
 
 
-class TestByCommandAndFile(InteractiveTest):
+class TestInteractiveByCommandAndFile(InteractiveTest):
     def test_a_whole_stage_runs_action_by_action(self):
         outcome = self.asked()
         self.assertIn("An action waits for you", outcome.out)
@@ -99,7 +99,7 @@ class TestByCommandAndFile(InteractiveTest):
         self.assertEqual(self.run_program("status", "--json").json["tasks"][0]["status"], "completed")
 
 
-class TestAtTheTerminal(InteractiveTest):
+class TestInteractiveAtTheTerminal(InteractiveTest):
     def terminal(self, *arguments, **options):
         file = self.folder / "transcript.yaml"
         file.write_text(yaml.safe_dump(short_transcript(), allow_unicode=True, sort_keys=False), encoding="utf-8")

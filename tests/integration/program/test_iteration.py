@@ -268,7 +268,7 @@ class TestIteration(IterationTest):
         self.assert_code(self.run_program("replay", self.task(), "--verify"), 0)
 
 
-class TestFeedbackFile(IterationTest):
+class TestIterationFeedbackFile(IterationTest):
     MUST = {"location": "requirements.REQ-003", "issue": "Missing a measurable criterion", "suggestion": "Name three titles", "priority": "must_address"}
 
     def test_addressed_issues_are_measured(self):
@@ -329,7 +329,7 @@ class TestFeedbackFile(IterationTest):
         self.assertEqual(self.status()["waiting_for"], "approval")
 
 
-class TestLifeCycle(IterationTest):
+class TestIterationLifeCycle(IterationTest):
     def test_a_final_artifact_is_read_only_and_a_change_on_disk_is_found(self):
         self.design("--iterate")
         self.run_program("approve", self.task())
@@ -456,7 +456,7 @@ class TestLifeCycle(IterationTest):
         self.assertNotIn("no longer counts", self.run_program("status", self.task()).out)
 
 
-class TestReplacedFiles(IterationTest):
+class TestIterationReplacedFiles(IterationTest):
     """A file of the task is replaced by a link or something else that is not a file of its own, while the task waits."""
 
     def replace(self, file, how):

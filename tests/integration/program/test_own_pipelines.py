@@ -34,7 +34,7 @@ class OwnPipelinesTest(ProgramTest):
         return dict(transcript, entries=kept)
 
 
-class TestOtherNames(OwnPipelinesTest):
+class TestOwnPipelinesWithOtherNames(OwnPipelinesTest):
     def test_a_pipeline_with_renamed_and_reordered_stages_delivers(self):
         self.make_repository()
         plugins = ["analyze", "intake", "spec", "red", "green", "deliver"]
@@ -61,7 +61,7 @@ class TestOtherNames(OwnPipelinesTest):
         self.assertEqual(refused["result"]["status"], "failure")
 
 
-class TestComparison(OwnPipelinesTest):
+class TestOwnPipelinesComparison(OwnPipelinesTest):
     PLUGINS = ["analyze", "spec", "red", "green", "deliver"]
 
     def run_compared(self, **trees):
@@ -83,7 +83,7 @@ class TestComparison(OwnPipelinesTest):
         self.assert_error(self.run_compared(green="locked_test"), "AF-PIPE-001", "ours.yaml:", "`compares_with`", "Did you mean `locked_tests`?")
 
 
-class TestEntry(OwnPipelinesTest):
+class TestOwnPipelinesEntry(OwnPipelinesTest):
     def test_a_pipeline_may_begin_at_analyze(self):
         self.make_repository()
         plugins = ["analyze", "spec", "red", "green", "deliver"]

@@ -69,7 +69,7 @@ class PluginTest(ProgramTest):
         file.write_bytes(bytes(content))
 
 
-class TestTrust(PluginTest):
+class TestPluginTrust(PluginTest):
     """A project's own files run nothing before the user said so."""
 
     def test_untrusted_plugin_is_listed_and_not_used(self):
@@ -100,7 +100,8 @@ class TestTrust(PluginTest):
         self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "1000\n")
         outcome = self.run_program("plugins", "list")
         self.assertRegex(outcome.err, r"AF-PLUG-040.*setting limits\.max_tokens \(.*settings\.yaml:2:.*1000 applies\)")
-        for command in (["doctor"], ["config", "show"], ["trust", "--show"]): self.assertRegex(self.run_program(*command).err, r"AF-CONF-047.*servers\.allow_network", command)
+        for command in (["doctor"], ["config", "show"], ["trust", "--show"]):
+            self.assertRegex(self.run_program(*command).err, r"AF-CONF-047.*servers\.allow_network", command)
         self.assertIn("limits.max_tokens = 5000", self.run_program("trust", "--show").out)
         self.assert_code(self.run_program("trust"), 0)
         self.assertEqual(self.run_program("config", "get", "limits.max_tokens").out, "5000\n")
@@ -242,7 +243,7 @@ class TestTrust(PluginTest):
         self.assertEqual((answer["changed"], answer["files"], answer["servers"]), ([], {}, []))
 
 
-class TestTrustOnATerminal(PluginTest):
+class TestPluginTrustOnATerminal(PluginTest):
     """Asked once, where a person sits; the answer is kept outside of the repository."""
 
     def setUp(self):
@@ -293,7 +294,7 @@ class TestTrustOnATerminal(PluginTest):
         self.assertEqual(self.tasks(), [])
 
 
-class TestChoice(PluginTest):
+class TestPluginChoice(PluginTest):
     """Which plugins a project uses, and with what settings."""
 
     def test_a_plugin_can_be_enabled_per_project(self):
@@ -364,7 +365,7 @@ class TestChoice(PluginTest):
         self.assert_error(self.run_program("plugins", "show", "read_fil"), "AF-PLUG-036", "`read_file`")
 
 
-class TestLock(PluginTest):
+class TestPluginLock(PluginTest):
     """plugins.lock: what differs from it is not loaded."""
 
     def lock_file(self):

@@ -99,7 +99,7 @@ class TestReady(ProgramTest):
         self.assertIn("golang-go", missing["go"]["detail"])
 
 
-class TestSuiteBeforeTheTask(ProgramTest):
+class TestReadySuiteBeforeTheTask(ProgramTest):
     """The project's tests as they are, before any task."""
 
     def suite(self, name, text):
@@ -186,7 +186,7 @@ class TestSuiteBeforeTheTask(ProgramTest):
         self.assertEqual(self.records("answer") + self.records("step"), [])
 
 
-class TestSetUp(ProgramTest):
+class TestReadySetUp(ProgramTest):
     def test_locked_packages_are_shown_fetched_once_and_then_available(self):
         self.make_repository()
         server = subprocess.Popen(["/usr/bin/python3", "-B", str(SOURCE / "tests/unit/gates/registries.py"), str(self.folder / "registries")],

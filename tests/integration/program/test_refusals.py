@@ -13,7 +13,7 @@ def patch(*lines):
     return "\n".join(["*** Begin Patch", "*** " + lines[0], *lines[1:], "*** End Patch", ""])
 
 
-class TestGatesHold(ProgramTest):
+class TestRefusalByGates(ProgramTest):
     """Work that does not hold what it promises ends without a commit."""
 
     def setUp(self):
@@ -90,7 +90,7 @@ class TestGatesHold(ProgramTest):
         self.assert_nothing_delivered()
 
 
-class TestRefusedActions(ProgramTest):
+class TestRefusalOfActions(ProgramTest):
     """What a role may not do is refused, recorded, and does not happen; the task goes on."""
 
     ATTEMPTS = {
@@ -187,7 +187,7 @@ class TestRefusedActions(ProgramTest):
         self.assertGreaterEqual(len(re.findall("(?:FAIL|deny) step", self.outcome.err)), len(self.ATTEMPTS))
 
 
-class TestMachineThatCannotConfine(ProgramTest):
+class TestRefusalWithoutConfinement(ProgramTest):
     """Neither namespaces nor a Landlock that stops everything: said before anything runs, and refused unless the user accepts the gap by name."""
 
     WITHOUT_NAMESPACES = ["unshare", "-Ur", "sh", "-c", "for kind in user mnt net; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 1; done; exec \"$@\"", "sh"]

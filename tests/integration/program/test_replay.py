@@ -89,7 +89,7 @@ class TestReplayOntoAnotherBase(ReplayTest):
         self.assertIn("Replayed " + self.recorded[-8:], gone_on.out)
 
 
-class TestActionsOnly(ReplayTest):
+class TestReplayActionsOnly(ReplayTest):
     def test_the_changes_alone_give_the_recorded_tree(self):
         known = self.tasks()
         told = self.assert_code(self.run_program("replay", self.recorded, "--actions-only", "--json"), 0).json
@@ -115,7 +115,7 @@ class TestActionsOnly(ReplayTest):
         self.assertEqual(self.git("show", f"{told['tree']}:CHANGELOG.md"), "\0binary")
 
 
-class TestRejudge(ReplayTest):
+class TestReplayRejudge(ReplayTest):
     RULE = """agentforge_conformance: 1
 category: "style"
 checks:

@@ -136,7 +136,7 @@ class TestTelemetry(WithCollector):
         self.assertNotIn("telemetry", self.outcome.err)
 
 
-class TestTelemetryOfTrouble(WithCollector):
+class TestTelemetryOfFailedTasks(WithCollector):
     """What a task reports that does not go straight to its end."""
 
     def points(self, collector, name):
@@ -171,7 +171,7 @@ class TestTelemetryOfTrouble(WithCollector):
         self.assertEqual(failed, [("execute_tool read_file", "tool_failed"), ("stage spec", "artifact_rejected")])
 
 
-class TestTelemetryTrouble(WithCollector):
+class TestTelemetryCollectorTrouble(WithCollector):
     def test_nothing_is_sent_without_a_configured_collector(self):
         collector = self.collect()
         del self.environment["OTEL_EXPORTER_OTLP_ENDPOINT"]

@@ -39,7 +39,7 @@ class TerminalTest(ProgramTest):
         return [re.sub(r"\b\d+:\d\d\b", "0:00", line) for line in terminal.lines()[-count:]]
 
 
-class TestLiveView(TerminalTest):
+class TestTerminalLiveView(TerminalTest):
     def test_shows_the_pipeline_progress_and_cost(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
@@ -108,7 +108,7 @@ class TestLiveView(TerminalTest):
                 self.assertRegex(line, r"step \d+ +[a-z_]+ ")
 
 
-class TestKeys(TerminalTest):
+class TestTerminalKeys(TerminalTest):
     def test_ctrl_c_stops_after_the_step_and_says_how_to_resume(self):
         terminal = self.held(2)
         terminal.press(b"\x03")
@@ -197,7 +197,7 @@ def plain(text):
     return re.sub(r"\d+(\.\d)? m?s\b", "0 s", text)
 
 
-class TestADay(TerminalTest):
+class TestTerminalForADay(TerminalTest):
     """A person's way with one task, screen by screen."""
 
     def shown(self, terminal):
@@ -309,7 +309,7 @@ class TestADay(TerminalTest):
         self.assertIsNone(terminal.process.poll())
 
 
-class TestPager(TerminalTest):
+class TestTerminalPager(TerminalTest):
     """Long output on a terminal."""
 
     def setUp(self):

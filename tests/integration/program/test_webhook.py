@@ -165,7 +165,7 @@ class TestWebhook(HookTest):
         self.assertEqual(yaml.safe_load(file.read_text(encoding="utf-8")), {"escalation": {"handlers": ["console"]}})
 
 
-class TestDeadlines(HookTest):
+class TestWebhookDeadlines(HookTest):
     def test_reminders_have_their_own_keys_and_stop_eventually(self):
         self.ask()
         self.long_ago()

@@ -122,7 +122,7 @@ class TestFullDisk(Untouched):
         self.assertNotIn("exit", resumed.replace("exit_", ""))
 
 
-class TestLimits(Untouched):
+class TestMachineLimits(Untouched):
     """Limits and folders of the machine that are too small, missing or not to be written."""
 
     def setUp(self):
@@ -198,7 +198,7 @@ class TestTerminalThatDies(ProgramTest):
         self.assertEqual(self.run_program("status", self.task(), "--json").json["status"], "completed")
 
 
-class TestOddNames(Untouched):
+class TestOddFileNames(Untouched):
     """File names that are no text, or more than that, in the repository."""
 
     def test_the_gates_still_run(self):

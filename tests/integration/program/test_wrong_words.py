@@ -11,7 +11,7 @@ BIDI = "\u202e\u2066\u200f\u061c\u2028\u206a\ufeff"
 CONTROL = "\x1b[31m\x07\x9b\x7f"
 
 
-class TestWords(Untouched):
+class TestErrorMessages(Untouched):
     """Commands, flags, names and requests that are not right."""
 
     def setUp(self):

@@ -264,7 +264,7 @@ class TestServers(ServersTest):
                 continue
 
 
-class TestLookingAtServers(ServersTest):
+class TestServersCommands(ServersTest):
     def test_list_starts_nothing(self):
         self.servers = {"notes": self.server("die-at-start")}
         self.write()
@@ -299,7 +299,7 @@ class TestLookingAtServers(ServersTest):
         self.assert_error(self.run_program("servers", "list"), "AF-CONF-020", "mcp_servers.notes.timeout", "config.yaml:")
 
 
-class TestTrust(ServersTest):
+class TestServerTrust(ServersTest):
     def setUp(self):
         super().setUp()
         self.servers = {}

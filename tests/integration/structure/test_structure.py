@@ -206,7 +206,7 @@ OTHER_WORDS = [
     ("kernel/gates/language/language.cpp", '"sources", "tests", "test_support"', "a field"),
     ("kernel/gates/report.cpp", 'a test must be a mapping.", "tests"', "a field"),
     ("kernel/gates/report.cpp", 'fields(value.get_object(), "tests")', "a field"),
-    ("kernel/gates/run/commands.cpp", 'commands{"tests", ', "a command of a language"),
+    ("kernel/gates/run/language_commands.cpp", 'commands{"tests", ', "a command of a language"),
     ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
     ("kernel/audit/signature.cpp", 'verify{"verify"', "an option of ssh-keygen"),
     ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
@@ -244,15 +244,15 @@ FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contai
 # Words of their own that are spelled like a type of record.
 LIKE_A_RECORD = {
     "kernel/program/log/event_stream.cpp": "the types of docs/stream-json.md",
-    "kernel/base/events.hpp": "the same, of what is no record",
+    "kernel/base/event_sink.hpp": "the same, of what is no record",
 }
 # Who reads records, and what for. All else asks the state. A header and its source have one name here.
 READERS = {
     "kernel/task/fold": "the fold",
-    "kernel/task/folded_journal": "folds a journal in parts, with its snapshot",
+    "kernel/task/journal_fold": "folds a journal in parts, with its snapshot",
     "kernel/task/step_index": "finds the record of a step",
-    "kernel/task/store": "opens a journal: whose it is",
-    "kernel/pipeline/session": "opens a task: folds its journal",
+    "kernel/task/task_store": "opens a journal: whose it is",
+    "kernel/pipeline/task_session": "opens a task: folds its journal",
     "kernel/aggregate/followed_task": "folds a journal that another process writes",
     "kernel/aggregate/overview": "takes the newest action and tests while that journal is folded",
     "kernel/aggregate/aggregator": "tells of records while that journal is folded",
@@ -351,7 +351,7 @@ class Records(unittest.TestCase):
 
     def test_no_event_duplicates_a_record(self):
         types = set(RECORD_TYPE.findall((ROOT / "kernel/records/records.hpp").read_text(encoding="utf-8")))
-        events = set(RECORD_TYPE.findall((ROOT / "kernel/base/events.hpp").read_text(encoding="utf-8")))
+        events = set(RECORD_TYPE.findall((ROOT / "kernel/base/event_sink.hpp").read_text(encoding="utf-8")))
         self.assertGreater(len(events), 5)
         self.assertEqual({"gate"}, events & types, "a rebase's measurement is the only one that no journal has")
 
@@ -446,7 +446,7 @@ def question_violations(root):
 
 def guard_violations(root):
     """Calls into plugins that are guarded otherwise than by guarded_call.hpp."""
-    guards = ("kernel/plugins/bounded.", "kernel/pipeline/guarded_call.hpp")
+    guards = ("kernel/plugins/call_watch.", "kernel/pipeline/guarded_call.hpp", "kernel/pipeline/detachable_context.hpp")
     return [place for file, place, line in statements(root, "kernel") if ABANDONS.search(line) and not file.startswith(guards)]
 
 
@@ -483,7 +483,7 @@ COMPARED_CODE = re.compile(r'(?:[!=]= |starts_with\(|find\()"(AF-[A-Z0-9-]+)"')
 
 def failure_violations(root):
     """Codes that a `failures.hpp` compares and another file compares, too. The dashboard's commands read errors of another process, which have no kind."""
-    apart = ("kernel/dashboard/commands.cpp",)
+    apart = ("kernel/dashboard/command_runner.cpp",)
     named = {code for file in root.glob("kernel/*/failures.hpp") for code in COMPARED_CODE.findall(file.read_text(encoding="utf-8"))}
     return [place for file, place, line in statements(root, "kernel") if not file.endswith("/failures.hpp") and file not in apart and named.intersection(COMPARED_CODE.findall(line))]
 
@@ -529,13 +529,47 @@ def nested_conditionals(text):
 
 class Form(unittest.TestCase):
     def test_no_conditional_operator_is_nested(self):
-        files = [file for folder in ("kernel", "plugins", "sdk") for file in sources(ROOT / folder)]
+        files = [file for folder in ("kernel", "plugins", "sdk", "tests/unit", "tests/bench", "tests/pipelines", "tests/fuzz", "tests/bad_plugins", "tests/attacks") for file in sources(ROOT / folder)]
         found = [f"{file.relative_to(ROOT)}:{line}" for file in files for line in nested_conditionals(file.read_text(encoding="utf-8"))]
         self.assertEqual([], found)
 
     def test_a_nested_conditional_operator_is_found(self):
         self.assertEqual([2], nested_conditionals('int a = b ? 1\n : c ? 2 : 3;'))
         self.assertEqual([], nested_conditionals('f(b ? 1 : 2, c ? 3 : 4); g = a ? "x ? y : z" : "w"; // why ? what ? so'))
+
+
+# A header of functions or plain structs may have one small class that helps them.
+CLASS_IN_A_TOPIC = {
+    "kernel/base/json_keywords.hpp": "TextPattern is the check of one keyword",
+    "kernel/base/versions.hpp": "VersionRange compares Version, which the header is about",
+    "kernel/program/usage_problem.hpp": "WrongValue is one of the problems that the header's functions word",
+    "kernel/sandbox/exec/usage.hpp": "NamelessFiles measures a part of the struct Usage",
+}
+CLASS = re.compile(r"^class (\w+)(?: final)?(?: : [^;{]*)?\s*\{", re.M)
+
+
+def misnamed_headers(root):
+    """The headers of the kernel with exactly one class, whose name is not the class's in snake_case."""
+    found = []
+    for file in sorted((root / "kernel").rglob("*.hpp")):
+        classes = CLASS.findall(file.read_text(encoding="utf-8"))
+        if len(classes) == 1 and file.stem != re.sub(r"(?<!^)(?=[A-Z])", "_", classes[0]).lower():
+            found.append(str(file.relative_to(root)))
+    return found
+
+
+class Names(unittest.TestCase):
+    def test_a_class_lives_in_the_file_of_its_name(self):
+        self.assertEqual(sorted(CLASS_IN_A_TOPIC), misnamed_headers(ROOT))
+
+    def test_a_header_with_another_name_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("task_store.hpp", "class TaskStore {\n};\n"), ("store.hpp", "class TaskStore final : public Store {\n};\n"),
+                               ("paths.hpp", "struct TaskPaths {\n};\nclass Redactor;\n"), ("two.hpp", "class One {\n};\nclass Two {\n};\n")):
+                file = pathlib.Path(folder) / "kernel/task" / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            self.assertEqual(["kernel/task/store.hpp"], misnamed_headers(pathlib.Path(folder)))
 
 
 class PlantedRecords(unittest.TestCase):
@@ -624,7 +658,7 @@ class PlantedViolations(unittest.TestCase):
         self.plant("sdk/include/agentforge/stage.hpp", "#include <yaml-cpp/yaml.h>")
 
     def test_runner_of_the_sdk_that_uses_the_kernel(self):
-        self.plant("sdk/process/src/process.cpp", '#include "sandbox/process.hpp"')
+        self.plant("sdk/process/src/process.cpp", '#include "sandbox/process_runner.hpp"')
 
     def test_exchange_of_the_sdk_that_uses_the_kernel(self):
         self.write("sdk/http/src/exchange.cpp", '#include <Poco/Buffer.h>\n#include <agentforge_http/exchange.hpp>\n')
@@ -644,7 +678,7 @@ class PlantedViolations(unittest.TestCase):
         self.plant("sdk/templates/tool/template_name.cpp", "#include <fmt/format.h>")
 
     def test_fake_host_that_uses_more_of_the_kernel(self):
-        self.plant("sdk/testing/src/fake.cpp", '#include "tools/bridge.hpp"')
+        self.plant("sdk/testing/src/fake.cpp", '#include "tools/tool_bridge.hpp"')
 
     def test_fake_host_whose_header_shows_the_kernel(self):
         self.plant("sdk/testing/include/agentforge/testing/fake.hpp", '#include "tools/path_rules.hpp"')

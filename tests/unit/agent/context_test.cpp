@@ -329,9 +329,9 @@ StepRecord random_step(std::mt19937& random, unsigned step) {
     return result;
 }
 
-class Over500Steps : public ::testing::TestWithParam<bool> {};
+class ContextOver500Steps : public ::testing::TestWithParam<bool> {};
 
-TEST_P(Over500Steps, every_request_is_within_the_budget) {
+TEST_P(ContextOver500Steps, every_request_is_within_the_budget) {
     const bool native = GetParam();
     std::mt19937 random(native ? 1 : 2);
     RunSpec spec = usual_spec();
@@ -351,7 +351,7 @@ TEST_P(Over500Steps, every_request_is_within_the_budget) {
     }
 }
 
-TEST_P(Over500Steps, a_late_step_sends_as_many_tokens_as_the_fifth) {
+TEST_P(ContextOver500Steps, a_late_step_sends_as_many_tokens_as_the_fifth) {
     const bool native = GetParam();
     const RunSpec spec = usual_spec();
     const auto fixed = fix_parts(spec, usual_tools(), native);
@@ -459,7 +459,7 @@ StepRecord step_of_a_usual_run(unsigned step) {
                   "edited\n");
 }
 
-TEST_P(Over500Steps, unchanged_parts_come_before_changed_parts) {
+TEST_P(ContextOver500Steps, unchanged_parts_come_before_changed_parts) {
     RunSpec spec = usual_spec();
     spec.agents_md = "Run the tests with `make check`.\n";
     spec.run.state = {{"spec", json::object{{"requirements", json::array{"one", "two", "three"}}}}};
@@ -501,7 +501,7 @@ TEST(Context, rereading_an_unchanged_file_keeps_its_view_in_place) {
     EXPECT_EQ(before.text.substr(0, before.stable_ends.back()), after.text.substr(0, after.stable_ends.back()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, Over500Steps, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Both, ContextOver500Steps, ::testing::Bool(),
                          [](const auto& native) { return native.param ? "native_tools" : "text_protocol"; });
 
 TEST(Context, memoized_token_counts_do_not_change_the_text) {

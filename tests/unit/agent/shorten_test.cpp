@@ -72,7 +72,7 @@ TEST(ShortenTextTo, keeps_head_and_tail_within_its_tokens) {
     EXPECT_TRUE(kept.get_string().ends_with("line 5000\n")) << kept;
 }
 
-TEST(Pieces, concatenated_equal_the_yaml_of_their_map) {
+TEST(ShortenPieces, concatenated_equal_the_yaml_of_their_map) {
     const json::object view{{"path", "a.py"}, {"content", "def f():\n    return 1\n"}};
     const json::object state{
         {"objective", "Do this\nand that\n"}, {"files", json::array{view, view}}, {"more", json::object{{"x", 1}}}};

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "aggregate/set_figures.hpp"
+#include "aggregate/set_watch.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "aggregate/followed_task.hpp"
 #include "base/clock.hpp"
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {

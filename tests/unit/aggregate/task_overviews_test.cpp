@@ -11,7 +11,8 @@
 
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
-#include "escalation/store.hpp"
+#include "aggregate/set_watch.hpp"
+#include "escalation/escalation_store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -166,11 +167,11 @@ TEST_F(Overviews, ADamagedTaskLooksAsInTheAggregator) {
             Aggregator aggregator({{"one", folder_.path()}});
             (void)aggregator.refresh();
             ASSERT_EQ(aggregator.tasks().size(), 1U);
-            const TaskOverview& told = aggregator.tasks()[0]->overview;
-            EXPECT_EQ(to_json(listing->tasks[0]), to_json(told));
-            EXPECT_EQ(told.problem.value_or(Error{}).code, codes[index]);
-            EXPECT_EQ(state_name(told), has_state ? "awaiting_approval" : "unknown");
-            EXPECT_TRUE(available_actions(told).empty());
+            const TaskOverview& listed = aggregator.tasks()[0]->overview;
+            EXPECT_EQ(to_json(listing->tasks[0]), to_json(listed));
+            EXPECT_EQ(listed.problem.value_or(Error{}).code, codes[index]);
+            EXPECT_EQ(state_name(listed), has_state ? "awaiting_approval" : "unknown");
+            EXPECT_TRUE(available_actions(listed).empty());
         }
     }
 }
@@ -222,7 +223,7 @@ TEST_F(OverviewsOfAnEndedTask, DoNotReadAnUnchangedJournal) {
     EXPECT_FALSE(seen().problem.has_value()) << "`stats` and `status TASK` read all of it";
 }
 
-TEST(Condition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
+TEST(TaskCondition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
     TaskOverview task;
     task.summary.status = "pending";
     task.running = true;

@@ -7,7 +7,7 @@
 #include "audit/verify.hpp"
 #include "base/files.hpp"
 #include "journal/blob_check.hpp"
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "base/text.hpp"
 #include "unit/backends/fakes.hpp"
 
@@ -119,8 +119,8 @@ TEST(ModelClient, keeps_the_last_error_and_names_the_number_of_attempts) {
     EXPECT_EQ(answer.error().to_string(), "AF-LLM-901: the server is overloaded; tried 4 times");
 }
 
-class NotRetried : public ::testing::TestWithParam<ErrorKind> {};
-TEST_P(NotRetried, is_asked_once) {
+class ModelClientNotRetried : public ::testing::TestWithParam<ErrorKind> {};
+TEST_P(ModelClientNotRetried, is_asked_once) {
     Call call;
     ASSERT_FALSE(call.run([](const CompletionRequest&) -> Result<Completion> {
                          return Error{"AF-LLM-902", "no", "", "", GetParam()};
@@ -128,7 +128,7 @@ TEST_P(NotRetried, is_asked_once) {
                      .ok());
     EXPECT_EQ(call.backend->requests.size(), 1U);
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, NotRetried,
+INSTANTIATE_TEST_SUITE_P(Kinds, ModelClientNotRetried,
                          ::testing::Values(ErrorKind::invalid, ErrorKind::denied, ErrorKind::timeout, ErrorKind::unavailable));
 
 TEST(ModelClient, stops_waiting_when_cancelled) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/client.hpp"
 #include "backends/hashes.hpp"
+#include "backends/model_client.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -12,12 +12,12 @@ struct Case {
     std::string text;
     std::string expected;
 };
-class VolatileParts : public ::testing::TestWithParam<Case> {};
+class ContextHashVolatileParts : public ::testing::TestWithParam<Case> {};
 
-TEST_P(VolatileParts, become_placeholders) { EXPECT_EQ(without_volatile_parts(GetParam().text), GetParam().expected); }
+TEST_P(ContextHashVolatileParts, become_placeholders) { EXPECT_EQ(without_volatile_parts(GetParam().text), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Every, VolatileParts,
+    Every, ContextHashVolatileParts,
     ::testing::Values(
         Case{"task_id", "id: \"task-20260102-add-oauth2-1f2e3d4c\"", "id: \"<task>\""},
         Case{"artifact_id", "spec_ref: \"SPEC-20260102-add-oauth2-1f2e3d4c\"", "spec_ref: \"<id>\""},

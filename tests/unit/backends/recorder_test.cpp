@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "base/files.hpp"
 #include "base/yaml.hpp"
 #include "unit/backends/fakes.hpp"

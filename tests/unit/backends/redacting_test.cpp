@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/client.hpp"
+#include "backends/model_client.hpp"
 #include "base/files.hpp"
 #include "secrets/redactor.hpp"
 #include "unit/backends/fakes.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/agents.hpp"
+#include "config/agent_set.hpp"
 
 #include <set>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/goals.hpp"
 
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 
 #include "unit/config/fixtures.hpp"
 

@@ -84,19 +84,19 @@ std::string missed(const std::string& project, const std::string& user = "",
     return setting == nullptr ? "" : setting->key;
 }
 
-TEST(MissedSettings, include_a_server_that_an_untrusted_project_names) {
+TEST(ModelSettingsMissed, include_a_server_that_an_untrusted_project_names) {
     EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://one:1/v1', model: x}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: auto, base_url: 'http://one:1/v1'}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", "llm: {backend: openai}\n"), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: openai, settings: {base_url: 'http://one:1/v1'}}\n"), "llm.settings.base_url");
 }
 
-TEST(MissedSettings, include_the_key_and_command_of_an_untrusted_project) {
+TEST(ModelSettingsMissed, include_the_key_and_command_of_an_untrusted_project) {
     EXPECT_EQ(missed("llm: {backend: anthropic, api_key_env: TEAM_KEY}\n"), "llm.api_key_env");
     EXPECT_EQ(missed("llm: {backend: cli, preset: claude, command: [ours]}\n"), "llm.command");
 }
 
-TEST(MissedSettings, are_none_if_the_user_sets_them_for_this_run) {
+TEST(ModelSettingsMissed, are_none_if_the_user_sets_them_for_this_run) {
     const std::string project = "llm: {backend: openai, base_url: 'http://one:1/v1', command: ours}\n";
     EXPECT_EQ(missed(project, "", {{"llm.base_url", "http://mine:1/v1"}}), "");
     EXPECT_EQ(missed(project, "", {{"llm.backend", "replay"}}), "");
@@ -104,14 +104,14 @@ TEST(MissedSettings, are_none_if_the_user_sets_them_for_this_run) {
     EXPECT_EQ(missed(project, "", {{"llm.backend", "openai"}}), "llm.base_url");
 }
 
-TEST(MissedSettings, are_none_if_the_users_file_sets_them_all) {
+TEST(ModelSettingsMissed, are_none_if_the_users_file_sets_them_all) {
     const std::string user = "llm: {backend: openai, base_url: 'http://mine:1/v1'}\n";
     EXPECT_EQ(missed("llm: {base_url: 'http://one:1/v1'}\n", user), "");
     EXPECT_EQ(missed("llm: {backend: anthropic, base_url: 'http://one:1/v1'}\n", user), "llm.base_url");
     EXPECT_EQ(missed("llm: {backend: openai, base_url: 'http://mine:1/v1'}\n", user), "");
 }
 
-TEST(MissedSettings, are_those_the_role_sets_or_inherits) {
+TEST(ModelSettingsMissed, are_those_the_role_sets_or_inherits) {
     const std::string project =
         "llm: {backend: openai, base_url: 'http://one:1/v1'}\nagents: {tester: {llm: {model: y}}, reviewer: {llm: {backend: anthropic}}, "
         "driver: {llm: {backend: anthropic, base_url: 'http://two:2'}}}\n";

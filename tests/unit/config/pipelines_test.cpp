@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/pipelines.hpp"
+#include "config/pipeline_set.hpp"
 
 #include "base/files.hpp"
 #include "config/template_checks.hpp"
@@ -63,7 +63,7 @@ PipelineTemplate populated() {
     stage.max_retries = 0;
     stage.max_cycles = 10;
     stage.max_reviews = 5;
-    stage.max_heals = 0;
+    stage.max_contract_retries = 0;
     stage.max_steps = 9;
     stage.timeout = std::chrono::milliseconds(1);
     stage.approve = true;

@@ -13,19 +13,19 @@ const json::object artifact{{"title", "Slugs"},
 
 }  // namespace
 
-TEST(Summary, fields_are_replaced_by_values_of_the_artifact) {
+TEST(PipelineSummary, fields_are_replaced_by_values_of_the_artifact) {
     EXPECT_EQ(render_summary("It is {title}: {analysis.summary}\n", artifact), "It is Slugs: small\n");
 }
 
-TEST(Summary, a_line_about_a_list_is_repeated_for_each_item) {
+TEST(PipelineSummary, a_line_about_a_list_is_repeated_for_each_item) {
     EXPECT_EQ(render_summary("- {requirements[].id} of {title}", artifact), "- REQ-001 of Slugs\n- REQ-002 of Slugs\n");
 }
 
-TEST(Summary, a_line_whose_fields_are_all_missing_is_omitted) {
+TEST(PipelineSummary, a_line_whose_fields_are_all_missing_is_omitted) {
     EXPECT_EQ(render_summary("{nothing}\nplain {braces here}\n", artifact), "plain {braces here}\n");
 }
 
-TEST(Summary, an_unknown_field_is_refused_with_its_line) {
+TEST(PipelineSummary, an_unknown_field_is_refused_with_its_line) {
     const auto checked = check_summary({"{title}\n{titel}\n", "mine.md"}, contracts().get("specification").value());
     ASSERT_FALSE(checked.ok());
     EXPECT_EQ(checked.error().code, "AF-PIPE-022");

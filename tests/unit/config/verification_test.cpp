@@ -33,20 +33,20 @@ bool met(const std::string& criterion, const json::object& facts) {
 
 }  // namespace
 
-TEST(ChecksAfterEdits, run_in_the_order_listed) {
+TEST(VerificationAfterEdits, run_in_the_order_listed) {
     const auto checks = edit_checks(config_of("verify_edits: [{gate: tests, scope: affected}, types]"));
     ASSERT_TRUE(checks.ok()) << checks.error().to_string();
     EXPECT_EQ(*checks, (std::vector<EditCheck>{{"tests", false, true}, {"types", false, false}}));
 }
 
-TEST(ChecksAfterEdits, syntax_must_pass_by_default) {
+TEST(VerificationAfterEdits, syntax_must_pass_by_default) {
     EXPECT_TRUE(edit_checks(config_of("verify_edits: [syntax]"))->front().must_pass);
     EXPECT_FALSE(edit_checks(config_of("verify_edits: [{gate: syntax, must_pass: false}]"))->front().must_pass);
 }
 
-TEST(ChecksAfterEdits, are_none_by_default) { EXPECT_TRUE(edit_checks(json::object{})->empty()); }
+TEST(VerificationAfterEdits, are_none_by_default) { EXPECT_TRUE(edit_checks(json::object{})->empty()); }
 
-TEST(ChecksAfterEdits, refuse_an_unknown_check) {
+TEST(VerificationAfterEdits, refuse_an_unknown_check) {
     EXPECT_EQ(refusal_of_checks("verify_edits: [green]"),
               "/config/verify_edits/0: `green` is not a gate that can run after an edit");
     EXPECT_EQ(refusal_of_checks("verify_edits: syntax"), "/config/verify_edits: `verify_edits` has a wrong value");
@@ -59,7 +59,7 @@ TEST(ChecksAfterEdits, refuse_an_unknown_check) {
               "/config/verify_edits/0/scope: only `tests` has a scope; syntax and conformance look at the edited files anyway");
 }
 
-TEST(ExitCriteria, compare_facts_with_required_values) {
+TEST(VerificationExitCriteria, compare_facts_with_required_values) {
     EXPECT_TRUE(met("{all_tests_pass: true}", {{"all_tests_pass", true}}));
     EXPECT_FALSE(met("{all_tests_pass: true}", {{"all_tests_pass", false}}));
     EXPECT_TRUE(met("{coverage_percent: '>= 80'}", {{"coverage_percent", 80}}));
@@ -71,12 +71,12 @@ TEST(ExitCriteria, compare_facts_with_required_values) {
     EXPECT_FALSE(met("{type_check: checked}", {{"type_check", "not installed"}}));
 }
 
-TEST(ExitCriteria, are_not_met_by_an_unmeasured_fact) {
+TEST(VerificationExitCriteria, are_not_met_by_an_unmeasured_fact) {
     EXPECT_FALSE(met("{coverage_percent: '>= 0'}", {}));
     EXPECT_FALSE(met("{coverage_percent: '>= 0'}", {{"coverage_percent", "high"}}));
 }
 
-TEST(ExitCriteria, name_the_measured_value_if_not_met) {
+TEST(VerificationExitCriteria, name_the_measured_value_if_not_met) {
     const auto criteria =
         exit_criteria(config_of("exit_criteria: {required: [{coverage_percent: '>= 80', description: enough is covered}]}"));
     ASSERT_TRUE(criteria.ok());
@@ -86,7 +86,7 @@ TEST(ExitCriteria, name_the_measured_value_if_not_met) {
               "exit criterion: coverage_percent must be >= 80, and the gate measured no such fact (enough is covered)");
 }
 
-TEST(ExitCriteria, refuse_an_unknown_criterion) {
+TEST(VerificationExitCriteria, refuse_an_unknown_criterion) {
     EXPECT_EQ(refusal_of_criteria("exit_criteria: [all_tests_pass]"), "/config/exit_criteria: `exit_criteria` has a wrong value");
     EXPECT_EQ(refusal_of_criteria("exit_criteria: {required: [], optional: []}"),
               "/config/exit_criteria: `exit_criteria` has a wrong value");

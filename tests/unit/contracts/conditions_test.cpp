@@ -21,7 +21,7 @@ std::vector<std::string> words(const std::string& conditions, const json::object
     return contract_with(conditions).value().conditions_of(artifact, context);
 }
 
-TEST(Conditions, an_empty_list_makes_its_word_true) {
+TEST(ContractConditions, an_empty_list_makes_its_word_true) {
     const std::string conditions = "  none: [{empty: list}]\n";
     EXPECT_EQ(words(conditions, {{"list", json::array()}}), std::vector<std::string>{"none"});
     EXPECT_EQ(words(conditions, {}), std::vector<std::string>{"none"});
@@ -29,7 +29,7 @@ TEST(Conditions, an_empty_list_makes_its_word_true) {
     EXPECT_TRUE(words(conditions, {{"list", "none"}}).empty());
 }
 
-TEST(Conditions, a_change_is_small_up_to_two_files_and_ten_lines) {
+TEST(ContractConditions, a_change_is_small_up_to_two_files_and_ten_lines) {
     const std::string conditions = "  small: [{small_change: true}]\n";
     const auto change = [](std::int64_t lines) {
         return json::object{{"files_created", json::array()},
@@ -43,20 +43,20 @@ TEST(Conditions, a_change_is_small_up_to_two_files_and_ten_lines) {
     EXPECT_TRUE(words(conditions, {}).empty()) << "what was not measured is not small";
 }
 
-TEST(Conditions, may_depend_on_another_artifact) {
+TEST(ContractConditions, may_depend_on_another_artifact) {
     const std::string conditions = "  trivial: [{contract: intake_record, field: initial_complexity, is: trivial}]\n";
     EXPECT_EQ(words(conditions, {}, {{"intake_record", {{"initial_complexity", "trivial"}}}}).size(), 1U);
     EXPECT_TRUE(words(conditions, {}, {{"intake_record", {{"initial_complexity", "large"}}}}).empty());
     EXPECT_TRUE(words(conditions, {}).empty());
 }
 
-TEST(Conditions, all_checks_of_a_word_must_hold) {
+TEST(ContractConditions, all_checks_of_a_word_must_hold) {
     const std::string conditions = "  both: [{empty: list}, {contract: a, field: f, is: x}]\n";
     EXPECT_TRUE(words(conditions, {}).empty());
     EXPECT_EQ(words(conditions, {}, {{"a", {{"f", "x"}}}}).size(), 1U);
 }
 
-TEST(Conditions, an_unknown_check_is_named_with_its_line) {
+TEST(ContractConditions, an_unknown_check_is_named_with_its_line) {
     for (const char* wrong : {"  w: [{emptied: list}]\n", "  w: [{small_change: false}]\n", "  w: [{contract: a, field: f}]\n",
                               "  w: [{empty: list, is: x}]\n", "  w: []\n", "  w: {empty: list}\n"}) {
         const auto contract = contract_with(wrong);
@@ -66,7 +66,7 @@ TEST(Conditions, an_unknown_check_is_named_with_its_line) {
     }
 }
 
-TEST(Conditions, words_for_external_artifacts_must_be_valid_in_skip_if) {
+TEST(ContractConditions, words_for_external_artifacts_must_be_valid_in_skip_if) {
     const auto with = [](const std::string& words) {
         const std::string text = "contract: c\nversion: \"1.0\"\ndescription: d\nschema:\n  list: {type: string}\nprovided_as: ";
         return compile_contract(parse_yaml(text + words + "\n", "c.yaml").value());

@@ -37,7 +37,7 @@ std::string faults_under(const char* contract, const json::object& artifact) {
 
 }  // namespace
 
-TEST(ExtendingContract, inherits_fields_and_rules) {
+TEST(ContractExtends, inherits_fields_and_rules) {
     const auto set = set_of_files({extended_text, extending_text});
     ASSERT_TRUE(set.ok()) << set.error().to_string();
     const auto contract = set->get("more");
@@ -48,14 +48,14 @@ TEST(ExtendingContract, inherits_fields_and_rules) {
     EXPECT_THAT(contract->rules(), testing::ElementsAre("no circular dependencies", "requirement ids are unique"));
 }
 
-TEST(ExtendingContract, of_an_unknown_contract_is_refused) {
+TEST(ContractExtends, of_an_unknown_contract_is_refused) {
     const auto set = set_of_files({extending_text});
     ASSERT_FALSE(set.ok());
     EXPECT_EQ(set.error().code, "AF-CONT-014");
     EXPECT_THAT(set.error().where, HasSubstr("1.yaml:3"));
 }
 
-TEST(ExtendingContract, without_a_base_name_is_refused) {
+TEST(ContractExtends, without_a_base_name_is_refused) {
     const auto set = set_of_files(
         {extended_text,
          "contract: more\nversion: \"1.0\"\nextends: [base]\ndescription: More\nschema:\n  three: {type: string}\n"});
@@ -63,7 +63,7 @@ TEST(ExtendingContract, without_a_base_name_is_refused) {
     EXPECT_EQ(set.error().code, "AF-CONT-001");
 }
 
-TEST(Plan, that_numbers_its_steps_and_covers_its_requirements_is_valid) {
+TEST(ContractPlan, that_numbers_its_steps_and_covers_its_requirements_is_valid) {
     EXPECT_EQ(
         faults_under(
             "plan",
@@ -71,7 +71,7 @@ TEST(Plan, that_numbers_its_steps_and_covers_its_requirements_is_valid) {
         "");
 }
 
-TEST(Plan, steps_are_numbered_without_a_gap) {
+TEST(ContractPlan, steps_are_numbered_without_a_gap) {
     EXPECT_THAT(
         faults_under(
             "plan",
@@ -79,7 +79,7 @@ TEST(Plan, steps_are_numbered_without_a_gap) {
         HasSubstr("steps[0].number is 2; it must be 1"));
 }
 
-TEST(Plan, steps_depend_on_earlier_ones) {
+TEST(ContractPlan, steps_depend_on_earlier_ones) {
     EXPECT_THAT(
         faults_under(
             "plan",
@@ -88,7 +88,7 @@ TEST(Plan, steps_depend_on_earlier_ones) {
         HasSubstr("not a step before it"));
 }
 
-TEST(Plan, each_tested_requirement_belongs_to_a_step) {
+TEST(ContractPlan, each_tested_requirement_belongs_to_a_step) {
     EXPECT_THAT(
         faults_under("plan",
                      plan_with(R"([{"number": 1, "title": "a", "description": "b", "estimate": "small", "requirements": []}])")),

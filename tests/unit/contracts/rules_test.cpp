@@ -38,13 +38,13 @@ TEST(RelativePath, paths_that_leave_the_project_are_refused) {
 
 TEST(RelativePath, a_path_with_a_null_byte_is_refused) { EXPECT_NE(relative_path_problem(std::string_view("a\0b", 3)), ""); }
 
-TEST(Rules, requirement_without_criterion_is_named) {
+TEST(ContractRules, requirement_without_criterion_is_named) {
     EXPECT_EQ(
         broken("every requirement has at least one acceptance criterion", object(R"({"requirements": [{"id": "REQ-001"}]})")),
         "requirements[0] (REQ-001) has no acceptance criterion\n");
 }
 
-TEST(Rules, paths_are_checked_in_every_field) {
+TEST(ContractRules, paths_are_checked_in_every_field) {
     const auto artifact = object(
         R"({"files_to_modify": ["/a"], "test_files": [{"path": "../b"}], "interfaces": [{"file": "/c"}], "files_created": [{"path": "d/../e"}],
         "affected_files": ["a//b"], "file_notes": {"/n": "x"}, "improvements": [{"files": ["/i"]}], "components": [{"path": "/z"}]})");
@@ -54,21 +54,21 @@ TEST(Rules, paths_are_checked_in_every_field) {
     EXPECT_EQ(std::move(violations).verdict().violations.size(), 8U);
 }
 
-TEST(Rules, a_component_may_be_a_folder) {
+TEST(ContractRules, a_component_may_be_a_folder) {
     EXPECT_EQ(broken("all file paths are valid relative paths", object(R"({"components": [{"path": "src/auth/"}]})")), "");
 }
 
-TEST(Rules, a_cycle_of_components_is_shown) {
+TEST(ContractRules, a_cycle_of_components_is_shown) {
     EXPECT_EQ(broken("no circular dependencies",
                      object(R"({"components": [{"name": "a", "depends_on": ["b"]}, {"name": "b", "depends_on": ["c", "a"]}]})")),
               "components depend on each other in a cycle: a → b → a\n");
 }
 
-TEST(Rules, a_component_that_depends_on_itself_is_a_cycle) {
+TEST(ContractRules, a_component_that_depends_on_itself_is_a_cycle) {
     EXPECT_NE(broken("no circular dependencies", object(R"({"components": [{"name": "a", "depends_on": ["a"]}]})")), "");
 }
 
-TEST(Rules, two_paths_to_one_component_are_not_a_cycle) {
+TEST(ContractRules, two_paths_to_one_component_are_not_a_cycle) {
     EXPECT_EQ(
         broken(
             "no circular dependencies",
@@ -77,7 +77,7 @@ TEST(Rules, two_paths_to_one_component_are_not_a_cycle) {
         "");
 }
 
-TEST(Rules, a_long_chain_of_dependencies_is_walked) {
+TEST(ContractRules, a_long_chain_of_dependencies_is_walked) {
     json::array components;
     for (int i = 0; i < 50'000; ++i) {
         components.push_back(json::object{{"name", std::to_string(i)}, {"depends_on", json::array{std::to_string(i + 1)}}});
@@ -85,41 +85,41 @@ TEST(Rules, a_long_chain_of_dependencies_is_walked) {
     EXPECT_EQ(broken("no circular dependencies", json::object{{"components", components}}), "");
 }
 
-TEST(Rules, a_requirement_id_used_twice_is_named) {
+TEST(ContractRules, a_requirement_id_used_twice_is_named) {
     EXPECT_EQ(broken("requirement ids are unique", object(R"({"requirements": [{"id": "REQ-001"}, {"id": "REQ-001"}]})")),
               "requirements[1].id is \"REQ-001\", which another requirement has already\n");
 }
 
-TEST(Rules, a_test_case_for_no_requirement_is_named) {
+TEST(ContractRules, a_test_case_for_no_requirement_is_named) {
     EXPECT_EQ(broken("every test case names a requirement of this specification",
                      object(R"({"requirements": [{"id": "REQ-001"}], "test_cases": [{"requirement_ref": "REQ-002"}]})")),
               "test_cases[0].requirement_ref is \"REQ-002\", which is not a requirement of the specification\n");
 }
 
-TEST(Rules, a_requirement_without_test_is_named) {
+TEST(ContractRules, a_requirement_without_test_is_named) {
     const Artifacts artifacts{{"spec", specification()}};
     EXPECT_EQ(broken("every requirement in spec has at least one test", object(R"({"test_files": []})"), with(artifacts)),
               "requirement REQ-001 has no test\n");
 }
 
-TEST(Rules, coverage_fails_without_a_specification) {
+TEST(ContractRules, coverage_fails_without_a_specification) {
     EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite()),
               "there is no specification to compare the tests with\n");
 }
 
-TEST(Rules, the_specification_is_found_by_its_contents) {
+TEST(ContractRules, the_specification_is_found_by_its_contents) {
     const Artifacts artifacts{{"external", specification()}};
     EXPECT_EQ(broken("every requirement in spec has at least one test", test_suite(), with(artifacts)), "");
 }
 
-TEST(Rules, a_requirement_verified_by_inspection_needs_no_test) {
+TEST(ContractRules, a_requirement_verified_by_inspection_needs_no_test) {
     auto spec = specification();
     spec["requirements"].as_array()[0].as_object()["verification_method"] = "inspection";
     const Artifacts artifacts{{"spec", spec}};
     EXPECT_EQ(broken("every requirement in spec has at least one test", object(R"({"test_files": []})"), with(artifacts)), "");
 }
 
-TEST(Rules, a_guard_is_not_a_new_test) {
+TEST(ContractRules, a_guard_is_not_a_new_test) {
     auto suite = test_suite();
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["kind"] = "guard";
     const Artifacts artifacts{{"spec", specification()}};
@@ -127,14 +127,14 @@ TEST(Rules, a_guard_is_not_a_new_test) {
               "requirement REQ-001 has only guards; it needs a test that fails before the change\n");
 }
 
-TEST(Rules, a_refactoring_needs_guards_only) {
+TEST(ContractRules, a_refactoring_needs_guards_only) {
     auto suite = test_suite();
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["kind"] = "guard";
     const Artifacts artifacts{{"spec", specification()}, {"intake", object(R"({"extracted_intent": {"action": "refactor"}})")}};
     EXPECT_EQ(broken("every requirement in spec has at least one test", suite, with(artifacts)), "");
 }
 
-TEST(Rules, a_test_for_no_requirement_is_named) {
+TEST(ContractRules, a_test_for_no_requirement_is_named) {
     auto suite = test_suite();
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["requirement_ref"] = "REQ-009";
     const Artifacts artifacts{{"spec", specification()}};
@@ -142,17 +142,17 @@ TEST(Rules, a_test_for_no_requirement_is_named) {
               "test_files[0].tests[0].requirement_ref is \"REQ-009\", which is not a requirement of the specification\n");
 }
 
-TEST(Rules, an_unmeasured_fact_is_not_true) {
+TEST(ContractRules, an_unmeasured_fact_is_not_true) {
     EXPECT_EQ(broken("all tests currently fail (verified by execution)", {}), "verification.all_tests_fail was not measured\n");
 }
 
-TEST(Rules, a_suite_of_guards_needs_no_failing_test) {
+TEST(ContractRules, a_suite_of_guards_needs_no_failing_test) {
     EXPECT_EQ(broken("failing tests exist unless every test is a guard",
                      object(R"({"test_files": [{"tests": [{"kind": "guard"}]}], "failing_tests": []})")),
               "");
 }
 
-TEST(Rules, a_failing_test_of_the_suite_is_named) {
+TEST(ContractRules, a_failing_test_of_the_suite_is_named) {
     const Artifacts artifacts{{"red", test_suite()}};
     auto done = implementation();
     done["passing_tests"] = json::array();
@@ -160,28 +160,28 @@ TEST(Rules, a_failing_test_of_the_suite_is_named) {
               "tests/test_slug.py::test_lowercase failed before the change and does not pass now\n");
 }
 
-TEST(Rules, conformance_and_regressions_are_facts) {
+TEST(ContractRules, conformance_and_regressions_are_facts) {
     const auto artifact = object(R"({"verification": {"conformance_passing": false, "no_regressions": "yes"}})");
     EXPECT_NE(broken("conformance checks pass", artifact), "");
     EXPECT_NE(broken("no existing tests broken", artifact), "");
 }
 
-TEST(Rules, a_blocking_issue_with_a_blank_remediation_is_named) {
+TEST(ContractRules, a_blocking_issue_with_a_blank_remediation_is_named) {
     EXPECT_EQ(broken("every blocking issue has a remediation", object(R"({"blocking_issues": [{"remediation": "  \n"}]})")),
               "blocking_issues[0] blocks but says no remediation\n");
 }
 
-TEST(Rules, an_inferred_answer_needs_a_confidence) {
+TEST(ContractRules, an_inferred_answer_needs_a_confidence) {
     EXPECT_NE(broken("every inferred answer has a confidence", object(R"({"questions": [{"source": "agent_inference"}]})")), "");
 }
 
-TEST(Rules, an_allowed_tool_that_is_forbidden_is_named) {
+TEST(ContractRules, an_allowed_tool_that_is_forbidden_is_named) {
     EXPECT_EQ(broken("allowed and forbidden tools must not overlap",
                      object(R"({"capabilities": {"tools": {"allowed": ["a", "b"], "forbidden": ["b"]}}})")),
               "capabilities.tools.allowed[1] is \"b\", which is also forbidden\n");
 }
 
-TEST(Rules, every_rule_survives_values_of_the_wrong_shape) {
+TEST(ContractRules, every_rule_survives_values_of_the_wrong_shape) {
     const auto strange = object(
         R"({"requirements": [1, {"acceptance_criteria": 3, "id": []}], "components": {"a": 1}, "test_files": [{"tests": "x"}], "capabilities": [],
         "orchestration": {"reviews": 3}, "verification": 7, "pipeline": {"stages": [3]}, "failing_tests": {}, "blocking_issues": [null], "questions": [[]], "file_notes": 1})");

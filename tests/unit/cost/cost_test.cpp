@@ -10,7 +10,7 @@
 #include "base/files.hpp"
 #include "cost/ledger.hpp"
 #include "cost/limits.hpp"
-#include "cost/prices.hpp"
+#include "cost/price_table.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
@@ -140,9 +140,9 @@ struct BadTable {
 };
 void PrintTo(const BadTable& bad, std::ostream* out) { *out << bad.name; }
 
-class BadPrices : public Prices, public ::testing::WithParamInterface<BadTable> {};
+class PricesRefused : public Prices, public ::testing::WithParamInterface<BadTable> {};
 
-TEST_P(BadPrices, are_refused_with_file_line_and_field) {
+TEST_P(PricesRefused, are_refused_with_file_line_and_field) {
     const Error error = refused(GetParam().text);
     EXPECT_EQ(error.code, "AF-COST-001") << error.to_string();
     EXPECT_THAT(error.where, EndsWith(std::string("prices.yaml:") + GetParam().place));
@@ -151,7 +151,7 @@ TEST_P(BadPrices, are_refused_with_file_line_and_field) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Tables, BadPrices,
+    Tables, PricesRefused,
     ::testing::Values(
         BadTable{"negative", "prices:\n  as_of: \"2026-10-24\"\n  models:\n    m: {input: -1, output: 2}\n", "4:16",
                  "`input` of `m` is -1"},
@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadTable{"other_file", "settings: {}\n", "1:1", "`settings` is not a field of it"}),
     [](const auto& one) { return std::string(one.param.name); });
 
-TEST(Money, shows_as_many_decimals_as_it_needs_and_never_less_than_was_spent) {
+TEST(PricesMoney, shows_as_many_decimals_as_it_needs_and_never_less_than_was_spent) {
     EXPECT_EQ(money(0), "$0.00");
     EXPECT_EQ(money(1), "$0.000001");
     EXPECT_EQ(money(99), "$0.000099");
@@ -343,12 +343,12 @@ BudgetStatus standing(std::size_t current, std::uint64_t a, std::uint64_t b, std
 
 NextCall next_call(std::uint64_t tokens) { return NextCall{"m", tokens, tokens * 10, false}; }
 
-TEST(LimitReached, a_call_that_still_fits_is_made) {
+TEST(LimitsReached, a_call_that_still_fits_is_made) {
     const NextCall call = next_call(400);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, standing(2, 100, 100, 400), &call));
 }
 
-TEST(LimitReached, a_call_that_could_exceed_the_limit_is_not_made) {
+TEST(LimitsReached, a_call_that_could_exceed_the_limit_is_not_made) {
     const NextCall call = next_call(401);
     const auto error = limit_reached({{.tokens = 1'000}, {}}, standing(2, 100, 100, 400), &call);
     ASSERT_TRUE(error.has_value());
@@ -359,7 +359,7 @@ TEST(LimitReached, a_call_that_could_exceed_the_limit_is_not_made) {
     EXPECT_THAT(error->remedy, HasSubstr("agentforge resume 1 --set limits.max_tokens=2000"));
 }
 
-TEST(LimitReached, each_kind_has_its_code) {
+TEST(LimitsReached, each_kind_has_its_code) {
     const NextCall call = next_call(400);
     const BudgetStatus where = standing(2, 100, 100, 400);
     EXPECT_EQ(limit_reached({{.cost_microusd = 9'999}, {}}, where, &call)->code, "AF-COST-010");
@@ -368,13 +368,13 @@ TEST(LimitReached, each_kind_has_its_code) {
     EXPECT_FALSE(limit_reached({{10'000, 1'000, 7, 601}, {}}, where, &call));
 }
 
-TEST(LimitReached, without_a_call_only_time_counts) {
+TEST(LimitsReached, without_a_call_only_time_counts) {
     const BudgetStatus where = standing(2, 100, 100, 400);
     EXPECT_FALSE(limit_reached({{.cost_microusd = 1, .tokens = 1, .steps = 1}, {}}, where, nullptr));
     EXPECT_EQ(limit_reached({{.wall_ms = 600}, {}}, where, nullptr)->code, "AF-COST-013");
 }
 
-TEST(LimitReached, a_stage_has_its_share_and_the_unused_rest_of_earlier_stages) {
+TEST(LimitsReached, a_stage_has_its_share_and_the_unused_rest_of_earlier_stages) {
     const NextCall call = next_call(100);
     const TaskLimits limits{{.tokens = 1'000}, {}};
     EXPECT_FALSE(limit_reached(limits, standing(0, 99, 0, 0), &call)) << "10 %";
@@ -388,7 +388,7 @@ TEST(LimitReached, a_stage_has_its_share_and_the_unused_rest_of_earlier_stages) 
     EXPECT_THAT(error->remedy, HasSubstr("--set limits.stages.b.max_tokens="));
 }
 
-TEST(LimitReached, the_limit_that_the_message_suggests_is_enough) {
+TEST(LimitsReached, the_limit_that_the_message_suggests_is_enough) {
     const NextCall call = next_call(100);
     const auto value_after = [](const std::string& text, const std::string& key) {
         return std::stoull(text.substr(text.find(key + "=") + key.size() + 1));
@@ -407,19 +407,19 @@ TEST(LimitReached, the_limit_that_the_message_suggests_is_enough) {
         << error->remedy;
 }
 
-TEST(LimitReached, the_last_stage_may_use_all_that_is_left) {
+TEST(LimitsReached, the_last_stage_may_use_all_that_is_left) {
     const NextCall call = next_call(900);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, standing(2, 50, 50, 0), &call));
 }
 
-TEST(LimitReached, a_stage_where_the_task_ends_may_use_all_that_is_left) {
+TEST(LimitsReached, a_stage_where_the_task_ends_may_use_all_that_is_left) {
     BudgetStatus early = standing(1, 0, 0, 0);
     early.stages.pop_back();  // --exit-after b
     const NextCall call = next_call(1'000);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, early, &call));
 }
 
-TEST(LimitReached, a_limit_of_the_stage_replaces_its_share) {
+TEST(LimitsReached, a_limit_of_the_stage_replaces_its_share) {
     const NextCall call = next_call(100);
     TaskLimits limits{{.tokens = 1'000}, {{"a", {.tokens = 500}}}};
     EXPECT_FALSE(limit_reached(limits, standing(0, 400, 0, 0), &call));
@@ -429,19 +429,19 @@ TEST(LimitReached, a_limit_of_the_stage_replaces_its_share) {
     EXPECT_TRUE(limit_reached(limits, standing(0, 400, 0, 600), &call)) << "the task's own still holds";
 }
 
-TEST(LimitReached, a_pipeline_without_shares_divides_nothing) {
+TEST(LimitsReached, a_pipeline_without_shares_divides_nothing) {
     BudgetStatus plain = standing(0, 0, 0, 0);
     for (StageStanding& stage : plain.stages) { stage.share = 0; }
     const NextCall call = next_call(1'000);
     EXPECT_FALSE(limit_reached({{.tokens = 1'000}, {}}, plain, &call));
 }
 
-TEST(LimitReached, steps_and_time_are_not_shared_out) {
+TEST(LimitsReached, steps_and_time_are_not_shared_out) {
     const NextCall call = next_call(1);
     EXPECT_FALSE(limit_reached({{.steps = 10, .wall_ms = 1'000}, {}}, standing(0, 900, 0, 0), &call));
 }
 
-TEST(LimitReached, a_cost_limit_cannot_be_enforced_with_an_unknown_price) {
+TEST(LimitsReached, a_cost_limit_cannot_be_enforced_with_an_unknown_price) {
     NextCall call = next_call(1);
     call.price_unknown = true;
     const auto error = limit_reached({{.cost_microusd = 1'000'000}, {}}, standing(2, 0, 0, 0), &call);
@@ -451,7 +451,7 @@ TEST(LimitReached, a_cost_limit_cannot_be_enforced_with_an_unknown_price) {
     EXPECT_FALSE(limit_reached({{.tokens = 1'000'000}, {}}, standing(2, 0, 0, 0), &call)) << "tokens can be counted all the same";
 }
 
-TEST(LimitReached, no_limit_is_exceeded_if_calls_stay_within_their_estimates) {
+TEST(LimitsReached, no_limit_is_exceeded_if_calls_stay_within_their_estimates) {
     std::mt19937 random(20261122);
     const auto up_to = [&random](std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>(0, most)(random); };
     for (unsigned life = 0; life < 300; ++life) {
@@ -481,7 +481,7 @@ TEST(LimitReached, no_limit_is_exceeded_if_calls_stay_within_their_estimates) {
     }
 }
 
-TEST(LimitReached, the_time_left_is_the_smaller_of_task_and_stage) {
+TEST(LimitsReached, the_time_left_is_the_smaller_of_task_and_stage) {
     EXPECT_FALSE(time_left({}, standing(0, 0, 0, 0)));
     EXPECT_EQ(time_left({{.wall_ms = 1'000}, {}}, standing(2, 100, 100, 400)), std::chrono::milliseconds(400));
     EXPECT_EQ(time_left({{.wall_ms = 1'000}, {{"c", {.wall_ms = 450}}}}, standing(2, 100, 100, 400)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {
@@ -7,14 +7,14 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-class Change : public DashboardOf {
+class DashboardChange : public DashboardOf {
 protected:
     [[nodiscard]] std::string task(const std::string& rest) const { return "/api/tasks/" + waiting_.task_id() + rest; }
     [[nodiscard]] std::string approval() const { return "APR-" + waiting_.task_id() + "-spec-1"; }
     static Error error(const char* code, ErrorKind kind) { return {code, "message", "where", "remedy", kind}; }
 };
 
-TEST_F(Change, StartsATaskWithItsRequestAsInput) {
+TEST_F(DashboardChange, StartsATaskWithItsRequestAsInput) {
     const HttpResponse started =
         post("/api/tasks",
              {{"request", "--trust me\nand add a flag"}, {"repo", "two"}, {"pipeline", "implement"}, {"supervised", true}});
@@ -27,7 +27,7 @@ TEST_F(Change, StartsATaskWithItsRequestAsInput) {
     EXPECT_EQ(code_of(post("/api/tasks", {{"request", " \n"}})), "400 AF-DASH-013");
 }
 
-TEST_F(Change, ApprovesTheShownArtifactAndContinues) {
+TEST_F(DashboardChange, ApprovesTheShownArtifactAndContinues) {
     const HttpResponse approved = post(task("/approve"), {{"id", approval()}, {"hash", "abcdef0123"}});
     EXPECT_EQ(approved.status, 200);
     EXPECT_EQ(body_of(approved).at("resumed"), true);
@@ -35,7 +35,7 @@ TEST_F(Change, ApprovesTheShownArtifactAndContinues) {
     EXPECT_EQ(commands_.ran.at(1), (Words{"resume", waiting_.task_id(), "--detach", "--json"}));
 }
 
-TEST_F(Change, RefusesADecisionWithoutTheHashOfTheShownArtifact) {
+TEST_F(DashboardChange, RefusesADecisionWithoutTheHashOfTheShownArtifact) {
     EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/approve"), {{"hash", "abcdef"}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/approve"), {{"id", "APR-task-20260101-other-00000000-spec-1"}, {"hash", "abcdef"}})),
@@ -43,7 +43,7 @@ TEST_F(Change, RefusesADecisionWithoutTheHashOfTheShownArtifact) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, ReportsAChangedArtifactOrAnEarlierDecision) {
+TEST_F(DashboardChange, ReportsAChangedArtifactOrAnEarlierDecision) {
     for (const char* code : {"AF-ESC-035", "AF-ESC-004"}) {
         commands_.answers.emplace_back(
             *error_of_answer({{"error", {{"code", code}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
@@ -52,7 +52,7 @@ TEST_F(Change, ReportsAChangedArtifactOrAnEarlierDecision) {
     EXPECT_EQ(commands_.ran.size(), 2U);
 }
 
-TEST_F(Change, KeepsAnAnswerIfTheTaskCannotContinue) {
+TEST_F(DashboardChange, KeepsAnAnswerIfTheTaskCannotContinue) {
     commands_.answers.emplace_back(json::object{{"answered", true}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
     const json::object object = body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}}));
@@ -61,13 +61,13 @@ TEST_F(Change, KeepsAnAnswerIfTheTaskCannotContinue) {
     EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
-TEST_F(Change, LeavesATaskToTheProcessThatHoldsIt) {
+TEST_F(DashboardChange, LeavesATaskToTheProcessThatHoldsIt) {
     commands_.answers.emplace_back(json::object{{"answered", true}});
     commands_.answers.emplace_back(error("AF-TASK-003", ErrorKind::conflict));
     EXPECT_EQ(body_of(post(task("/approve"), {{"id", approval()}, {"hash", "abcdef"}})).at("resumed"), true);
 }
 
-TEST_F(Change, RejectsAndRequestsChanges) {
+TEST_F(DashboardChange, RejectsAndRequestsChanges) {
     EXPECT_EQ(post(task("/reject"), {{"id", approval()}, {"hash", "abcdef"}}).status, 200);
     EXPECT_EQ(commands_.ran.at(0), (Words{"reject", "--no-resume", "--json", "--hash=abcdef", "--", approval()}));
     commands_.ran.clear();
@@ -76,7 +76,7 @@ TEST_F(Change, RejectsAndRequestsChanges) {
     EXPECT_EQ(code_of(post(task("/feedback"), {{"id", approval()}, {"hash", "abcdef"}})), "400 AF-DASH-013");
 }
 
-TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
+TEST_F(DashboardChange, AnswersAQuestionOfThisTaskOnly) {
     const std::string id = "ESC-" + waiting_.task_id() + "-clarify-1";
     EXPECT_EQ(post(task("/escalations/" + id + "/resolve"), {{"answer", "-v is fine"}}).status, 200);
     EXPECT_EQ(commands_.ran.at(0), (Words{"resolve", "--no-resume", "--json", "--", id, "-v is fine"}));
@@ -87,7 +87,7 @@ TEST_F(Change, AnswersAQuestionOfThisTaskOnly) {
     EXPECT_EQ(code_of(post(task("/escalations/" + id + "/resolve"), {{"answer", "a"}, {"abort", true}})), "400 AF-DASH-013");
 }
 
-TEST_F(Change, AnAnswerThatEndsTheTaskDoesNotResumeIt) {
+TEST_F(DashboardChange, AnAnswerThatEndsTheTaskDoesNotResumeIt) {
     const HttpResponse ended = post(task("/escalations/ESC-" + waiting_.task_id() + "-clarify-1/resolve"), {{"abort", true}});
     EXPECT_EQ(body_of(ended).at("answered"), true);
     EXPECT_EQ(body_of(ended).at("resumed"), false);
@@ -95,7 +95,7 @@ TEST_F(Change, AnAnswerThatEndsTheTaskDoesNotResumeIt) {
     EXPECT_EQ(commands_.ran.at(1).at(0), "resume") << "a process ends the task";
 }
 
-TEST_F(Change, PausesResumesAndAborts) {
+TEST_F(DashboardChange, PausesResumesAndAborts) {
     EXPECT_EQ(post(task("/pause"), {{"reason", "the machine is needed"}, {"after_step", true}}).status, 202);
     EXPECT_EQ(post(task("/resume"), {{"guidance", "leave it"}}).status, 202);
     EXPECT_EQ(post(task("/abort"), {}).status, 200);
@@ -105,7 +105,7 @@ TEST_F(Change, PausesResumesAndAborts) {
     EXPECT_EQ(commands_.ran.at(2), (Words{"abort", waiting_.task_id(), "--json"}));
 }
 
-TEST_F(Change, ForksANewTaskFromAStep) {
+TEST_F(DashboardChange, ForksANewTaskFromAStep) {
     const HttpResponse forked = post(task("/fork"), {{"step", 3}, {"feedback", "leave it"}});
     EXPECT_EQ(forked.status, 201);
     EXPECT_EQ(forked.header("Location"), "/api/tasks/task-20260102-new-one-1f2e3d4c");
@@ -114,7 +114,7 @@ TEST_F(Change, ForksANewTaskFromAStep) {
     EXPECT_EQ(commands_.ran.at(1), (Words{"resume", "task-20260102-new-one-1f2e3d4c", "--detach", "--json", "--say=leave it"}));
 }
 
-TEST_F(Change, KeepsANewTaskThatCannotContinue) {
+TEST_F(DashboardChange, KeepsANewTaskThatCannotContinue) {
     commands_.answers.emplace_back(json::object{{"task_id", "task-20260102-new-one-1f2e3d4c"}});
     commands_.answers.emplace_back(error("AF-LLM-001", ErrorKind::unavailable));
     const json::object object = body_of(post(task("/fork"), {{"step", 3}}));
@@ -122,14 +122,14 @@ TEST_F(Change, KeepsANewTaskThatCannotContinue) {
     EXPECT_EQ(object.at("problem").at("code"), "AF-LLM-001");
 }
 
-TEST_F(Change, RefusesAForkFromAMissingStep) {
+TEST_F(DashboardChange, RefusesAForkFromAMissingStep) {
     commands_.answers.emplace_back(
         *error_of_answer({{"error", {{"code", "AF-TASK-017"}, {"message", "m"}, {"where", ""}, {"remedy", "r"}}}}));
     EXPECT_EQ(code_of(post(task("/fork"), {{"step", 999}})), "404 AF-TASK-017");
     EXPECT_EQ(commands_.ran.size(), 1U) << "no new task is resumed";
 }
 
-TEST_F(Change, RefusesAForkFromAStepThatIsNotANumber) {
+TEST_F(DashboardChange, RefusesAForkFromAStepThatIsNotANumber) {
     for (const json::value& step : {json::value("3"), json::value(0), json::value(-1), json::value(1.5), json::value(nullptr)}) {
         EXPECT_EQ(code_of(post(task("/fork"), {{"step", step}})), "400 AF-DASH-013") << step;
     }
@@ -137,7 +137,7 @@ TEST_F(Change, RefusesAForkFromAStepThatIsNotANumber) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, RefusesUnknownFields) {
+TEST_F(DashboardChange, RefusesUnknownFields) {
     EXPECT_EQ(code_of(post(task("/abort"), {{"resaon", "a"}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/pause"), {{"reason", 7}})), "400 AF-DASH-013");
     EXPECT_EQ(code_of(post(task("/pause"), {{"after_step", "yes"}})), "400 AF-DASH-013");
@@ -150,7 +150,7 @@ TEST_F(Change, RefusesUnknownFields) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, ExtendsOnlyATaskWithFurtherStages) {
+TEST_F(DashboardChange, ExtendsOnlyATaskWithFurtherStages) {
     EXPECT_EQ(code_of(post("/api/tasks/" + ended_.task_id() + "/extend", {})), "409 AF-DASH-062") << "it has delivered";
     EXPECT_EQ(code_of(post(task("/extend"), {{"stage", "red"}, {"id", approval()}, {"hash", "abcdef0123"}})), "409 AF-DASH-062")
         << "it goes on after what it shows";
@@ -159,7 +159,7 @@ TEST_F(Change, ExtendsOnlyATaskWithFurtherStages) {
 }
 
 /// The question of the task that waits has its file, as after a run of a stage.
-class ChangeOfATaskThatWaits : public Change {
+class DashboardChangeOfAWaitingTask : public DashboardChange {
 protected:
     void ask(const AnswerBy& by = {}) {
         ASSERT_TRUE(
@@ -168,7 +168,7 @@ protected:
     EscalationStore store_{folder_.path() / "one" / ".agentforge"};
 };
 
-TEST_F(ChangeOfATaskThatWaits, RefusesAResumeThatWouldOnlyWaitAgain) {
+TEST_F(DashboardChangeOfAWaitingTask, RefusesAResumeThatWouldOnlyWaitAgain) {
     ask();
     const HttpResponse refused = post(task("/resume"), {});
     EXPECT_EQ(code_of(refused), "409 AF-DASH-023");
@@ -177,27 +177,29 @@ TEST_F(ChangeOfATaskThatWaits, RefusesAResumeThatWouldOnlyWaitAgain) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(ChangeOfATaskThatWaits, AllowsAResumeOnceThereIsAnAnswer) {
+TEST_F(DashboardChangeOfAWaitingTask, AllowsAResumeOnceThereIsAnAnswer) {
     ask();
     std::ofstream(store_.directory() / (approval() + ".resolution.yaml")) << "approved: true\n";
     EXPECT_EQ(post(task("/resume"), {}).status, 202);
 }
 
-TEST_F(ChangeOfATaskThatWaits, AllowsAResumeAfterTheDeadlineOfTheAnswer) {
+TEST_F(DashboardChangeOfAWaitingTask, AllowsAResumeAfterTheDeadlineOfTheAnswer) {
     ask({"2026-01-02T03:04:05.000Z", "abort", ""});
     EXPECT_EQ(post(task("/resume"), {}).status, 202);
 }
 
-TEST_F(ChangeOfATaskThatWaits, AllowsAResumeThatRewritesALostQuestion) { EXPECT_EQ(post(task("/resume"), {}).status, 202); }
+TEST_F(DashboardChangeOfAWaitingTask, AllowsAResumeThatRewritesALostQuestion) {
+    EXPECT_EQ(post(task("/resume"), {}).status, 202);
+}
 
-TEST_F(Change, ASecondAbortSaysThatItWasNotFirst) {
+TEST_F(DashboardChange, ASecondAbortSaysThatItWasNotFirst) {
     commands_.answers.emplace_back(json::object{{"aborted", false}, {"outcome", "already_asked"}});
     EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-024");
     commands_.answers.emplace_back(json::object{{"aborted", true}, {"outcome", "finished"}});
     EXPECT_EQ(code_of(post(task("/abort"), {})), "409 AF-DASH-022");
 }
 
-TEST_F(Change, RefusesAMalformedHash) {
+TEST_F(DashboardChange, RefusesAMalformedHash) {
     for (const char* hash : {"abcde", "ABCDEF", "no hash", "abcdef\n"}) {
         EXPECT_EQ(code_of(post(task("/approve"), {{"id", approval()}, {"hash", hash}})), "400 AF-DASH-013") << hash;
     }
@@ -205,17 +207,17 @@ TEST_F(Change, RefusesAMalformedHash) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(Change, NotifiesListenersOfARecordWrittenByACommand) {
+TEST_F(DashboardChange, NotifiesListenersOfARecordWrittenByACommand) {
     const auto listener = events_.listen("");
     (void)listener->take();
     waiting_.add(records::TaskAborted{"no longer wanted"}, 8);
     (void)post(task("/abort"), {});
-    const auto told = listener->take();
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_NE(told[0].data.find("task_aborted"), std::string::npos) << told[0].data;
+    const auto events = listener->take();
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_NE(events[0].data.find("task_aborted"), std::string::npos) << events[0].data;
 }
 
-TEST_F(Change, RefusesToResumeAnEndedTask) {
+TEST_F(DashboardChange, RefusesToResumeAnEndedTask) {
     const HttpResponse refused = post("/api/tasks/" + ended_.task_id() + "/resume", {});
     EXPECT_EQ(code_of(refused), "409 AF-DASH-022");
     EXPECT_TRUE(commands_.ran.empty());

@@ -65,7 +65,7 @@ TEST_F(DashboardGuard, TakesTheTokenOnce) {
     EXPECT_EQ(dashboard_.answer(asked).status, 303);  // A browser with the cookie is redirected to the page.
 }
 
-TEST(GuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
+TEST(DashboardGuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
     CountingIdSource ids;
     Guard guard({8420, false}, ids);
     HttpRequest asked{
@@ -82,7 +82,7 @@ TEST(GuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
     EXPECT_EQ(cookie.find(guard.token()), std::string::npos);
 }
 
-TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserOnIt) {
+TEST(DashboardGuardAlone, TrustsItsUnixSocketButNoBrowserOnIt) {
     CountingIdSource ids;
     Guard guard({0, false}, ids);
     HttpRequest asked{.method = "POST",
@@ -96,12 +96,12 @@ TEST(GuardAlone, TrustsItsUnixSocketButNoBrowserOnIt) {
     EXPECT_EQ(guard.check(asked, true, false)->status, 403);
 }
 
-class ReadOnly : public DashboardOf {
+class DashboardReadOnly : public DashboardOf {
 protected:
-    ReadOnly() : DashboardOf(true) {}
+    DashboardReadOnly() : DashboardOf(true) {}
 };
 
-TEST_F(ReadOnly, AllowsReadsAndRefusesChanges) {
+TEST_F(DashboardReadOnly, AllowsReadsAndRefusesChanges) {
     EXPECT_EQ(get("/api/tasks").status, 200);
     EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), true);
     for (const Route& route : dashboard_.routes()) {
@@ -131,7 +131,7 @@ TEST_F(DashboardGuard, RefusesABearerTokenIfNoneIsSet) {
     }
 }
 
-class GuardWithMetricsToken : public DashboardOf {
+class DashboardGuardWithMetricsToken : public DashboardOf {
 protected:
     std::string scrape(const std::string& path, const std::string& token, const std::string& host = "127.0.0.1:8420") {
         Guard guard({port, false, "a-token-of-a-file"}, ids_);
@@ -142,16 +142,16 @@ protected:
     }
 };
 
-TEST_F(GuardWithMetricsToken, AllowsTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
-TEST_F(GuardWithMetricsToken, RefusesAnotherToken) {
+TEST_F(DashboardGuardWithMetricsToken, AllowsTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
+TEST_F(DashboardGuardWithMetricsToken, RefusesAnotherToken) {
     EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003");
 }
-TEST_F(GuardWithMetricsToken, AllowsNothingElse) {
+TEST_F(DashboardGuardWithMetricsToken, AllowsNothingElse) {
     for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) {
         EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path;
     }
 }
-TEST_F(GuardWithMetricsToken, RefusesAnotherHost) {
+TEST_F(DashboardGuardWithMetricsToken, RefusesAnotherHost) {
     EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file", "evil.example"), "421 AF-DASH-001");
 }
 

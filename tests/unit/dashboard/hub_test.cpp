@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "dashboard/hub.hpp"
+#include "dashboard/event_hub.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-class Hub : public ::testing::Test {
+class DashboardHub : public ::testing::Test {
 protected:
     static TaskChange change(Sequence seq) {
         return {"one", "task-20260102-a-b-1f2e3d4c", seq, "step", "green", seq, "in_progress", "2026-01-02T03:04:05.006Z"};
@@ -26,7 +26,7 @@ protected:
     EventHub hub_{ids_, clock_, 4, 2};
 };
 
-TEST_F(Hub, DeliversEachEventOnceWithItsPosition) {
+TEST_F(DashboardHub, DeliversEachEventOnceWithItsPosition) {
     const auto source = hub_.listen("");
     EXPECT_EQ(types(source->take()), std::vector<std::string>{"hello"});
     EXPECT_FALSE(readable(*source));
@@ -40,7 +40,7 @@ TEST_F(Hub, DeliversEachEventOnceWithItsPosition) {
     EXPECT_FALSE(readable(*source));
 }
 
-TEST_F(Hub, DeliversMissedEventsAfterAReconnect) {
+TEST_F(DashboardHub, DeliversMissedEventsAfterAReconnect) {
     std::string last;
     {
         const auto source = hub_.listen("");
@@ -54,7 +54,7 @@ TEST_F(Hub, DeliversMissedEventsAfterAReconnect) {
     EXPECT_NE(events[1].data.find("\"sequence\": 2"), std::string::npos);
 }
 
-TEST_F(Hub, TellsAClientThatMissedTooMuchToReload) {
+TEST_F(DashboardHub, TellsAClientThatMissedTooMuchToReload) {
     std::string last;
     {
         const auto source = hub_.listen("");
@@ -67,7 +67,7 @@ TEST_F(Hub, TellsAClientThatMissedTooMuchToReload) {
     EXPECT_EQ(types(hub_.listen(last.substr(0, last.rfind('-')) + "-999")->take()), std::vector<std::string>{"reset"});
 }
 
-TEST_F(Hub, StampsEventsWithoutARecordWithItsOwnTime) {
+TEST_F(DashboardHub, StampsEventsWithoutARecordWithItsOwnTime) {
     const auto source = hub_.listen("");
     EXPECT_EQ(source->take()[0].data, R"({"type": "hello", "at": "2026-01-02T00:00:00.000Z"})");
     clock_.advance(std::chrono::seconds(1));
@@ -75,7 +75,7 @@ TEST_F(Hub, StampsEventsWithoutARecordWithItsOwnTime) {
     EXPECT_NE(source->take()[0].data.find(R"("at": "2026-01-02T00:00:01.000Z")"), std::string::npos);
 }
 
-TEST_F(Hub, TellsAFastClientToReloadAfterTooManyChanges) {
+TEST_F(DashboardHub, TellsAFastClientToReloadAfterTooManyChanges) {
     const auto source = hub_.listen("");
     (void)source->take();
     hub_.publish({change(1), change(2), change(3), change(4), change(5)});
@@ -84,7 +84,7 @@ TEST_F(Hub, TellsAFastClientToReloadAfterTooManyChanges) {
     EXPECT_FALSE(source->ended());
 }
 
-TEST_F(Hub, DropsASlowClientWithAReasonAndFreesItsQueue) {
+TEST_F(DashboardHub, DropsASlowClientWithAReasonAndFreesItsQueue) {
     const auto slow = hub_.listen("");
     (void)slow->take();
     for (Sequence seq = 1; seq <= 6; ++seq) { hub_.publish({change(seq)}); }
@@ -94,7 +94,7 @@ TEST_F(Hub, DropsASlowClientWithAReasonAndFreesItsQueue) {
     EXPECT_TRUE(slow->ended());
 }
 
-TEST_F(Hub, LimitsTheNumberOfClients) {
+TEST_F(DashboardHub, LimitsTheNumberOfClients) {
     const auto one = hub_.listen("");
     auto other = hub_.listen("");
     EXPECT_EQ(hub_.listen(""), nullptr);
@@ -102,7 +102,7 @@ TEST_F(Hub, LimitsTheNumberOfClients) {
     EXPECT_NE(hub_.listen(""), nullptr);
 }
 
-TEST_F(Hub, DisconnectsItsClientsAtTheEnd) {
+TEST_F(DashboardHub, DisconnectsItsClientsAtTheEnd) {
     const auto source = hub_.listen("");
     (void)source->take();
     hub_.close();

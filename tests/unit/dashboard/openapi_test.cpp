@@ -4,10 +4,10 @@
 #include <set>
 
 #include "base/hash.hpp"
-#include "escalation/store.hpp"
-#include "journal/blobs.hpp"
-#include "task/store.hpp"
+#include "escalation/escalation_store.hpp"
+#include "journal/blob_store.hpp"
 #include "task/task_set.hpp"
+#include "task/task_store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {
@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class OpenApi : public DashboardOf {
+class DashboardOpenApi : public DashboardOf {
 protected:
-    OpenApi() : document_(body_of(get("/api/openapi.json"))) {
+    DashboardOpenApi() : document_(body_of(get("/api/openapi.json"))) {
         // tests/integration/program/test_dashboard.py compares the commands themselves.
         commands_.of_command["pause"] = {
             {"task_id", waiting_.task_id()}, {"asked_to_pause", true}, {"when", "at_once"}, {"reason", "lunch"}};
@@ -290,7 +290,7 @@ protected:
     KeptJournal damaged_{"paused_at_a_limit"};
 };
 
-TEST_F(OpenApi, NamesEachRouteAndNoOther) {
+TEST_F(DashboardOpenApi, NamesEachRouteAndNoOther) {
     std::set<std::string> described;
     for (const auto& path : document_.at("paths").as_object()) {
         for (const auto& operation : path.value().as_object()) {
@@ -302,7 +302,7 @@ TEST_F(OpenApi, NamesEachRouteAndNoOther) {
     EXPECT_EQ(described, served);
 }
 
-TEST_F(OpenApi, DescribesEachAnswerFieldByField) {
+TEST_F(DashboardOpenApi, DescribesEachAnswerFieldByField) {
     add_every_shape();
     const std::vector<std::pair<std::string, std::string>> places{
         {"{task_id}", ended_.task_id()}, {"{phase}/{name}", "spec/specification.yaml"}, {"{phase}", "green"}, {"{step}", "5"}};
@@ -342,12 +342,12 @@ TEST_F(OpenApi, DescribesEachAnswerFieldByField) {
     EXPECT_EQ(body_of(get(failing + "/steps/17")).at("llm_response").at("tool_calls").as_array().size(), 1U);
 }
 
-TEST_F(OpenApi, DescribesTheFieldsOfEachObject) {
+TEST_F(DashboardOpenApi, DescribesTheFieldsOfEachObject) {
     EXPECT_EQ(bare_in(document_.at("components"), "components"), "");
     EXPECT_EQ(bare_in(document_.at("paths"), "paths"), "");
 }
 
-TEST_F(OpenApi, ChecksEachFieldOfAOneOfSchema) {
+TEST_F(DashboardOpenApi, ChecksEachFieldOfAOneOfSchema) {
     const json::object trouble{{"$ref", "#/components/schemas/Trouble"}};
     const json::object schema{{"oneOf", json::array{trouble, json::object{{"type", "null"}}}}};
     json::object problem{{"code", "AF-JRNL-002"}, {"title", "damaged"}, {"where", "here"}, {"detail", "restore it"}};
@@ -360,16 +360,18 @@ TEST_F(OpenApi, ChecksEachFieldOfAOneOfSchema) {
     EXPECT_EQ(problem_of(1, twice, "number"), "number is several of the choices");
 }
 
-TEST_F(OpenApi, DescribesTheBodyOfEachChange) {
+TEST_F(DashboardOpenApi, DescribesTheBodyOfEachChange) {
     for (const auto& path : document_.at("paths").as_object()) {
         const json::value* operation = path.value().as_object().if_contains("post");
         if (operation == nullptr) { continue; }
         const json::object& schema = operation->at("requestBody").at("content").at("application/json").at("schema").as_object();
         json::object body;
         for (const auto& property : schema.at("properties").as_object()) {
-            const bool flag = property.value().at("type") == json::value("boolean");
-            const bool number = property.value().at("type") == json::value("integer");
-            body[property.key()] = flag ? json::value(false) : number ? json::value(1) : json::value("text");
+            const json::value& type = property.value().at("type");
+            json::value& value = body[property.key()];
+            value = "text";
+            if (type == json::value("boolean")) { value = false; }
+            if (type == json::value("integer")) { value = 1; }
         }
         std::string asked(path.key());
         for (const auto& [place, value] : {std::pair<std::string, std::string>{"{task_id}", waiting_.task_id()},
@@ -388,7 +390,7 @@ TEST_F(OpenApi, DescribesTheBodyOfEachChange) {
     }
 }
 
-TEST_F(OpenApi, DescribesWhyATaskCannotContinue) {
+TEST_F(DashboardOpenApi, DescribesWhyATaskCannotContinue) {
     commands_.answers.emplace_back(json::object{{"task_id", ended_.task_id()}});
     commands_.answers.emplace_back(Error{"AF-LLM-001", "No model answers", "", "Set another", ErrorKind::unavailable});
     const HttpResponse answer = post("/api/tasks/" + waiting_.task_id() + "/fork", {{"step", 1}});
@@ -396,7 +398,7 @@ TEST_F(OpenApi, DescribesWhyATaskCannotContinue) {
     EXPECT_TRUE(seen_.contains("ResumeProblem"));
 }
 
-TEST_F(OpenApi, DescribesEachEventFieldByField) {
+TEST_F(DashboardOpenApi, DescribesEachEventFieldByField) {
     const HttpResponse answer = get("/api/events");
     events_.publish(
         {{.repo = "one", .task_id = "task", .seq = 1, .type = "step", .stage = "green", .step = 1, .state = "paused"}});
@@ -411,7 +413,7 @@ TEST_F(OpenApi, DescribesEachEventFieldByField) {
     EXPECT_EQ(described, (std::vector<std::string>{"Notice", "Change"}));
 }
 
-TEST_F(OpenApi, DescribesProblems) {
+TEST_F(DashboardOpenApi, DescribesProblems) {
     const HttpResponse refused = get("/api/tasks/task-20260101-none-00000000");
     EXPECT_EQ(refused.header("Content-Type"), "application/problem+json");
     EXPECT_EQ(problem_of(body_of(refused), document_.at("components").at("schemas").at("Problem").as_object(), "problem"), "");

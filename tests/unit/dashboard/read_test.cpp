@@ -5,8 +5,8 @@
 #include "aggregate/statistics.hpp"
 #include "base/hash.hpp"
 #include "dashboard/page.hpp"
-#include "escalation/store.hpp"
-#include "task/store.hpp"
+#include "escalation/escalation_store.hpp"
+#include "task/task_store.hpp"
 #include "unit/dashboard/dashboard_of.hpp"
 
 namespace agentforge::kernel::testing {
@@ -359,9 +359,9 @@ TEST_F(DashboardReads, ShowsAFileAnswerEverywhereAtOnce) {
     EXPECT_EQ(body_of(get("/api/tasks")).at("counts").at("waiting"), 0);
     EXPECT_EQ(body_of(get("/api/stats")).at("states").at("waiting"), 0);
     EXPECT_EQ(body_of(get("/api/tasks/" + waiting_.task_id())).at("status").at("answered"), true);
-    const auto told = listener->take();
-    ASSERT_EQ(told.size(), 1U) << "and to who listens";
-    EXPECT_NE(told[0].data.find("\"process\""), std::string::npos) << told[0].data;
+    const auto events = listener->take();
+    ASSERT_EQ(events.size(), 1U) << "and to who listens";
+    EXPECT_NE(events[0].data.find("\"process\""), std::string::npos) << events[0].data;
 }
 
 TEST_F(DashboardReads, SendsListenersTheEventsSinceTheirPosition) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real server on sockets, before an application that answers at once.
-#include "dashboard/server.hpp"
+#include "dashboard/http_server.hpp"
 
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/files.hpp"
-#include "dashboard/hub.hpp"
+#include "dashboard/event_hub.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "escalation/store.hpp"
+#include "escalation/escalation_store.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -11,9 +11,9 @@ namespace {
 using ::testing::HasSubstr;
 
 /// A folder with the one file, taken from the page.
-class AddedLanguage : public ::testing::Test {
+class LanguageAdded : public ::testing::Test {
 protected:
-    AddedLanguage() : folder_("languages") {
+    LanguageAdded() : folder_("languages") {
         const auto page = *read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/languages.md");
         const auto begin = page.find("```yaml\nagentforge_language: 1\n") + 8;
         std::ofstream(folder_.path() / "perl.yaml", std::ios::binary) << page.substr(begin, page.find("```\n", begin) - begin);
@@ -28,7 +28,7 @@ const Files perl_project{
     {"lib/Slug.pm", "package Slug;\nsub slugify { return $_[0] }\n1;\n"},
     {"t/slug.t", "use strict;\nuse Test::More tests => 2;\nuse_ok('Slug');\nis(Slug::slugify('A'), 'a', 'lower case');\n"}};
 
-TEST_F(AddedLanguage, needs_only_its_file) {
+TEST_F(LanguageAdded, needs_only_its_file) {
     if (!std::filesystem::exists("/usr/bin/perl")) { GTEST_SKIP() << "not run: Perl is not installed"; }
     project_->tree("t") = perl_project;
     const auto report = project_->gate("tests", "t");
@@ -38,7 +38,7 @@ TEST_F(AddedLanguage, needs_only_its_file) {
     EXPECT_EQ(report.tests.size(), 2U) << joined(report.blocking_issues);
 }
 
-TEST_F(AddedLanguage, finds_syntax_errors_by_its_pattern) {
+TEST_F(LanguageAdded, finds_syntax_errors_by_its_pattern) {
     if (!std::filesystem::exists("/usr/bin/perl")) { GTEST_SKIP() << "not run: Perl is not installed"; }
     project_->tree("t") = {{"lib/Slug.pm", "package Slug;\nsub slugify {\n"}};
     const auto report = project_->gate("syntax", "t");
@@ -46,7 +46,7 @@ TEST_F(AddedLanguage, finds_syntax_errors_by_its_pattern) {
     EXPECT_THAT(joined(report.blocking_issues), HasSubstr("lib/Slug.pm:"));
 }
 
-TEST_F(AddedLanguage, an_unknown_key_is_named_with_its_line) {
+TEST_F(LanguageAdded, an_unknown_key_is_named_with_its_line) {
     std::ofstream(folder_.path() / "perl.yaml", std::ios::app) << "canari: x\n";
     project_->tree("t") = perl_project;
     const auto report = project_->try_gate("tests", "t");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which tests run after an edit, and which at the end of a phase.
-#include "gates/engine/affected.hpp"
+#include "gates/engine/mention_index.hpp"
 
 #include "gates/engine/baseline.hpp"
 #include "unit/gates/slug_project.hpp"

@@ -13,12 +13,12 @@ using ::testing::IsEmpty;
 
 TestOutcome test_before(const std::string& id, TestStatus status) { return {id, id, "t.py", 1, status, "m"}; }
 
-GateReport suite_run(std::vector<TestOutcome> tests, bool was_believed = true) {
+GateReport suite_run(std::vector<TestOutcome> tests, bool was_trusted = true) {
     GateReport report;
     report.gate = "tests";
-    report.passed = was_believed;
-    report.facts = {{"tests_found", true}, {"believed", was_believed}};
-    if (!was_believed) { report.blocking_issues = {"The test run is not trusted: it did not finish."}; }
+    report.passed = was_trusted;
+    report.facts = {{"tests_found", true}, {"believed", was_trusted}};
+    if (!was_trusted) { report.blocking_issues = {"The test run is not trusted: it did not finish."}; }
     report.tests = std::move(tests);
     return report;
 }

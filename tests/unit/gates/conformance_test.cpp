@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "gates/conformance/conformance.hpp"
+#include "gates/conformance/conformance_search.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

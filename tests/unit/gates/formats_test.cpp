@@ -5,7 +5,7 @@
 
 #include "gates/formats/format.hpp"
 #include "gates/formats/xml.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -279,7 +279,7 @@ TEST(CTestFormat, reports_build_inputs_with_unusual_names) {
     EXPECT_THAT(run.parse().problem, HasSubstr("that CMake read"));
 }
 
-TEST(Xml, text_attributes_and_children_are_kept) {
+TEST(XmlReader, text_attributes_and_children_are_kept) {
     const auto root = parse_xml("<a b=\"1 &amp; 2\">x<c>&lt;y&gt;</c><![CDATA[<z>]]></a>");
     ASSERT_TRUE(root.ok()) << root.error().to_string();
     EXPECT_EQ(root->attribute("b"), "1 & 2");
@@ -288,7 +288,7 @@ TEST(Xml, text_attributes_and_children_are_kept) {
     EXPECT_EQ(root->child("d"), nullptr);
 }
 
-TEST(Xml, refuses_truncated_input_and_document_types) {
+TEST(XmlReader, refuses_truncated_input_and_document_types) {
     EXPECT_EQ(parse_xml("<a><b>").error().code, "AF-GATE-041");
     EXPECT_EQ(parse_xml("<!DOCTYPE a [<!ENTITY e SYSTEM \"/etc/passwd\">]><a>&e;</a>").error().code, "AF-GATE-041");
     std::string deep;
@@ -296,7 +296,7 @@ TEST(Xml, refuses_truncated_input_and_document_types) {
     EXPECT_EQ(parse_xml(deep).error().code, "AF-GATE-041");
 }
 
-TEST(Xml, replaces_bytes_that_are_invalid_in_xml) { EXPECT_EQ(parse_xml("<a>x\x01y\xff</a>")->text, "x?y\xEF\xBF\xBD"); }
+TEST(XmlReader, replaces_bytes_that_are_invalid_in_xml) { EXPECT_EQ(parse_xml("<a>x\x01y\xff</a>")->text, "x?y\xEF\xBF\xBD"); }
 
 TEST(Formats, writes_paths_relative_to_the_tree) {
     EXPECT_EQ(path_in_tree("/some/tree/a/b.cpp", "/some/tree"), "a/b.cpp");

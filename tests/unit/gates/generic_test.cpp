@@ -16,7 +16,7 @@ json::object running(std::vector<std::string> command) {
     return {{"command", std::move(words)}};
 }
 
-TEST(Generic, reads_the_tests_of_a_command_that_prints_tap) {
+TEST(GenericLanguage, reads_the_tests_of_a_command_that_prints_tap) {
     Project project(running({"sh", "{root}/check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", "echo compiling\necho 1..2\necho 'ok 1 - adds'\necho 'not ok 2 - subtracts'\nexit 1\n"},
                          {"tests/a.sh", ""}};
@@ -27,7 +27,7 @@ TEST(Generic, reads_the_tests_of_a_command_that_prints_tap) {
     EXPECT_THAT(json::serialize(report.facts.at("notes")), HasSubstr("no canary"));
 }
 
-TEST(Generic, reads_the_tests_of_a_command_that_writes_junit_xml) {
+TEST(GenericLanguage, reads_the_tests_of_a_command_that_writes_junit_xml) {
     Project project(running({"sh", "check.sh", "{results}"}), {}, "generic");
     project.tree("t") = {
         {"check.sh",
@@ -43,9 +43,9 @@ struct Untrue {
     const char* script;
     const char* says;
 };
-class GenericLies : public ::testing::TestWithParam<Untrue> {};
+class GenericLanguageDishonest : public ::testing::TestWithParam<Untrue> {};
 
-TEST_P(GenericLies, are_not_trusted) {
+TEST_P(GenericLanguageDishonest, are_not_trusted) {
     Project project(running({"sh", "check.sh"}), {}, "generic");
     project.tree("t") = {{"check.sh", GetParam().script}, {"tests/a.sh", ""}};
     const auto report = project.gate("tests", "t");
@@ -53,7 +53,7 @@ TEST_P(GenericLies, are_not_trusted) {
     EXPECT_THAT(report.summary, HasSubstr(GetParam().says));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, GenericLies,
+INSTANTIATE_TEST_SUITE_P(Each, GenericLanguageDishonest,
                          ::testing::Values(Untrue{"exit_code_forced", "echo 1..1\necho 'not ok 1 - a'\nexit 0\n",
                                                   "does not agree"},
                                            Untrue{"stopped_early", "echo 1..2\necho 'ok 1 - a'\nexit 0\n", "announces 2"},
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Each, GenericLies,
                                            Untrue{"failure_hidden", "echo 1..1\necho 'ok 1 - a'\nexit 1\n", "does not agree"}),
                          [](const auto& each) { return std::string(each.param.name); });
 
-TEST(Generic, names_the_missing_command_setting) {
+TEST(GenericLanguage, names_the_missing_command_setting) {
     Project project({}, {}, "generic");
     project.tree("t") = {{"tests/a.sh", ""}};
     const auto report = project.try_gate("tests", "t");

@@ -116,9 +116,9 @@ TEST(HeldOutTests, count_those_that_pass) {
 TEST(HeldOutTests, do_not_pass_if_one_was_not_run) {
     const auto suite = Suite().file("a.py", {{"one", "REQ-001"}});
     EXPECT_FALSE(judge_held_out(suite.held("a.py"), specification, run_of({}, TestStatus::passed)).passed());
-    auto not_believed = run_of(suite.tests, TestStatus::passed);
-    not_believed.trusted = false;
-    EXPECT_THAT(judge_held_out(suite.held("a.py"), specification, not_believed).blocking,
+    auto not_trusted = run_of(suite.tests, TestStatus::passed);
+    not_trusted.trusted = false;
+    EXPECT_THAT(judge_held_out(suite.held("a.py"), specification, not_trusted).blocking,
                 ElementsAre(HasSubstr("cannot run with this code")));
 }
 

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 #include "unit/gates/project.hpp"
 
 namespace agentforge::kernel::testing {

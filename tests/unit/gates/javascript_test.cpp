@@ -136,9 +136,9 @@ struct Lie {
     const char* name;
     const char* source;
 };
-class NodeLies : public ::testing::TestWithParam<Lie> {};
+class NodeTestsDishonest : public ::testing::TestWithParam<Lie> {};
 
-TEST_P(NodeLies, no_test_passes) {
+TEST_P(NodeTestsDishonest, no_test_passes) {
     Project project;
     project.tree("t") = with(javascript_package, {{"src/value.js", GetParam().source}, {"test/value.test.js", plain_test}});
     const auto report = project.gate("tests", "t");
@@ -158,7 +158,7 @@ TEST(NodeTask, canaries_show_that_the_runner_works_without_tests) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Each, NodeLies,
+    Each, NodeTestsDishonest,
     ::testing::Values(
         Lie{"exit_at_load", "process.exit(0);\nexport const value = () => 2;\n"},
         Lie{"exit_in_the_test", "export const value = () => process.exit(0);\n"},
@@ -243,7 +243,7 @@ TEST_F(TypescriptTask, an_import_by_require_is_an_import) {
 }
 
 /// A project whose tests import compiled files that do not exist at first: `npm test` builds first.
-class BuiltBeforeItsTests : public TypescriptTask {
+class TypescriptBuild : public TypescriptTask {
 protected:
     void build_in(const std::string& tsconfig, const std::string& package) {
         for (const auto* tree : {"base", "red", "green"}) {
@@ -293,27 +293,27 @@ protected:
     std::string import = "../dist";
 };
 
-TEST_F(BuiltBeforeItsTests, maps_compiler_output_to_its_source) {
+TEST_F(TypescriptBuild, maps_compiler_output_to_its_source) {
     build_in(R"({"compilerOptions": {)" + compiler_ + R"(, "rootDir": "src"}, "include": ["src/**/*.ts"]})", package_);
     expect_red_then_green();
 }
 
-TEST_F(BuiltBeforeItsTests, takes_the_source_folder_from_include) {
+TEST_F(TypescriptBuild, takes_the_source_folder_from_include) {
     import = "../dist/slug.js";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, may_import_the_package_by_its_name) {
+TEST_F(TypescriptBuild, may_import_the_package_by_its_name) {
     import = "@shop/slug";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, may_import_the_main_file_by_its_folder) {
+TEST_F(TypescriptBuild, may_import_the_main_file_by_its_folder) {
     import = "..";
     expect_each_test_passes();
 }
 
-TEST_F(BuiltBeforeItsTests, a_test_that_imports_built_files_is_affected_by_their_sources) {
+TEST_F(TypescriptBuild, a_test_that_imports_built_files_is_affected_by_their_sources) {
     build_in(R"({"compilerOptions": {)" + compiler_ + R"(}, "include": ["src"]})", package_);
     project_.baseline.base_tests = project_.gate("tests", "base").tests;
     const auto edited = project_.gate("tests", "green", {}, {{"scope", "affected"}});

@@ -4,7 +4,7 @@
 #include <re2/re2.h>
 
 #include "gates/language/language.hpp"
-#include "gates/run/commands.hpp"
+#include "gates/run/language_commands.hpp"
 #include "gates/run/report_trust.hpp"
 #include "unit/gates/project.hpp"
 

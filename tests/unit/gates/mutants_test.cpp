@@ -171,7 +171,7 @@ TEST(Mutants, of_a_data_file_change_the_last_word) {
     EXPECT_EQ(found[0].after, "{\"limit\": 11}");
 }
 
-TEST(Expectations, do_not_include_arguments_of_a_predicate) {
+TEST(MutantsExpectations, do_not_include_arguments_of_a_predicate) {
     const auto go = shipped("go");
     EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code).text, "");
     EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code).text, "");
@@ -192,7 +192,7 @@ TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
               "assert f('ab') == 8, 'no message'\n");
 }
 
-TEST(Expectations, prefer_an_equality_with_a_literal) {
+TEST(MutantsExpectations, prefer_an_equality_with_a_literal) {
     const auto python = shipped("python").code;
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text,
               "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
@@ -203,7 +203,7 @@ TEST(Expectations, prefer_an_equality_with_a_literal) {
               "    assert!(f(&[5, 1]) == 5);\n");
 }
 
-TEST(Expectations, do_not_include_a_call_compared_with_itself) {
+TEST(MutantsExpectations, do_not_include_a_call_compared_with_itself) {
     const auto python = shipped("python").code;
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python).text, "");
     EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python).text, "");
@@ -217,7 +217,7 @@ std::set<std::string> equating(const std::string& text) {
     return asserting_equality(text, lines, shipped("python").code);
 }
 
-TEST(Expectations, name_tests_that_unconditionally_equate_a_result_with_a_literal) {
+TEST(MutantsExpectations, name_tests_that_unconditionally_equate_a_result_with_a_literal) {
     EXPECT_THAT(equating("def test_a():\n    x = f(1)\n    assert x == 2\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("def test_a():\n    assert f('a', 1) == 'b', 'no message'\n"), ElementsAre("test_a"));
     EXPECT_THAT(equating("class T:\n    def test_a(self):\n        self.assertEqual(f('a', 1), 'b')\n"), ElementsAre("test_a"));
@@ -249,7 +249,7 @@ TEST(Mutants, change_the_arguments_of_an_assertion_before_those_of_inner_calls) 
               "expect(f(1)).toBe(3);\n");
 }
 
-TEST(Expectations, change_the_largest_decimal_and_keep_the_tolerance) {
+TEST(MutantsExpectations, change_the_largest_decimal_and_keep_the_tolerance) {
     EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text,
               "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
     EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text,
@@ -262,7 +262,7 @@ TEST(Expectations, change_the_largest_decimal_and_keep_the_tolerance) {
               "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
 }
 
-TEST(Expectations, are_decisive_if_a_value_must_equal_them) {
+TEST(MutantsExpectations, are_decisive_if_a_value_must_equal_them) {
     const auto decisive = [](std::string_view language, const std::string& line) {
         return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive;
     };

@@ -170,7 +170,7 @@ TEST_F(NamedViolations, sarif_lists_unmeasured_files_as_notifications) {
     EXPECT_EQ(place.at("artifactLocation").as_object().at("uri"), json::value("src/a%20b.py"));
 }
 
-class Unmeasured : public NamedViolations {
+class ConformanceUnmeasured : public NamedViolations {
 protected:
     /// `file: reason`, ordered by file.
     std::vector<std::string> unmeasured(const Files& files) {
@@ -184,7 +184,7 @@ protected:
     }
 };
 
-TEST_F(Unmeasured, lists_only_sources_with_the_reason) {
+TEST_F(ConformanceUnmeasured, lists_only_sources_with_the_reason) {
     const std::string zero(1, '\0');
     EXPECT_THAT(
         unmeasured({{"a.py", "def a(:\n"},
@@ -195,17 +195,17 @@ TEST_F(Unmeasured, lists_only_sources_with_the_reason) {
         ElementsAre(HasSubstr("a.py: line 1: SyntaxError: "), "b.py: binary: it has a zero byte", "c.py: larger than 2 MiB"));
 }
 
-TEST_F(Unmeasured, lists_javascript_with_the_line_of_its_syntax_error) {
+TEST_F(ConformanceUnmeasured, lists_javascript_with_the_line_of_its_syntax_error) {
     EXPECT_THAT(unmeasured({{"package.json", "{}"}, {"a.js", "let a;\nfunction b( {\n"}, {"c.js", "let c;\n"}}),
                 ElementsAre(HasSubstr("a.js: line 3: SyntaxError: ")));
 }
 
-TEST_F(Unmeasured, a_file_of_a_scope_has_its_path_in_the_repository) {
+TEST_F(ConformanceUnmeasured, a_file_of_a_scope_has_its_path_in_the_repository) {
     EXPECT_THAT(unmeasured({{"setup.py", "import os\n"}, {"web/package.json", "{}"}, {"web/a.js", "function b( {\n"}}),
                 ElementsAre(HasSubstr("web/a.js: line ")));
 }
 
-TEST_F(Unmeasured, a_line_of_the_command_without_a_known_file_or_a_reason_is_refused) {
+TEST_F(ConformanceUnmeasured, a_line_of_the_command_without_a_known_file_or_a_reason_is_refused) {
     const auto own = project_.folder() / "languages";
     const std::filesystem::path shipped = project_.options().languages_directory;
     std::filesystem::create_directories(own);

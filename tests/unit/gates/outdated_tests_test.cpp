@@ -110,7 +110,7 @@ TEST(ChangedTests, different_changes_have_different_hashes) {
                 HasSubstr("is now `assert f.ab() == 2`; the specification calls it outdated: REQ-001, it asserts 1; sha256 "));
 }
 
-TEST(TestsNamed, a_name_matches_whole_ids_or_their_last_parts) {
+TEST(OutdatedTestsNamed, a_name_matches_whole_ids_or_their_last_parts) {
     const auto tests = tests_of("t.py", {"TestX::test_a[1]", "TestX::test_a[2]", "test_ab"});
     EXPECT_THAT(tests_named({"test_a"}, tests), ElementsAre("t.py::TestX::test_a[1]", "t.py::TestX::test_a[2]"));
     EXPECT_THAT(tests_named({"t.py::test_ab"}, tests), ElementsAre("t.py::test_ab"));

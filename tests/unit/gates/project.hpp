@@ -15,9 +15,9 @@
 
 #include "base/files.hpp"
 #include "config/gate_names.hpp"
-#include "gates/gates.hpp"
-#include "gates/run/checkout.hpp"
-#include "sandbox/process.hpp"
+#include "gates/gate_runner.hpp"
+#include "gates/run/tree_checkout.hpp"
+#include "sandbox/process_runner.hpp"
 
 namespace agentforge::kernel::testing {
 

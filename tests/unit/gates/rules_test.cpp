@@ -54,7 +54,7 @@ std::string issues(const Verdict& verdict) {
     return all;
 }
 
-TEST(DeclaredNames, may_be_those_of_googletest_for_parametrised_and_typed_tests) {
+TEST(DeclaredTestNames, may_be_those_of_googletest_for_parametrised_and_typed_tests) {
     const auto outcome = [](const char* id) { return TestOutcome{id, id, "t.cpp", 1, TestStatus::failed_assertion, ""}; };
     const std::vector<TestOutcome> outcomes{outcome("t.cpp::Suffix::IsKnown[Sizes/0]"), outcome("t.cpp::Handle::Moves[0]"),
                                             outcome("t.cpp::Handle::Moves[All/1]")};
@@ -365,7 +365,7 @@ TEST(DeclaredTests, a_nested_class_may_be_named_with_or_without_its_outer_classe
     EXPECT_EQ(outcomes_of({file, "Other.adds", "", TestKind::fresh}, tests).size(), 0U);
 }
 
-TEST(Declared, a_name_may_contain_dots_and_match_the_runners_output) {
+TEST(DeclaredTestId, a_name_may_contain_dots_and_match_the_runners_output) {
     const std::vector<TestOutcome> tests{outcome("s.test.ts::slugify::words::rounds 3.5 to 4", TestStatus::passed),
                                          outcome("s.test.ts::rounds 3.5", TestStatus::passed)};
     for (const auto* name : {"slugify > words > rounds 3.5 to 4", "slugify \u203a words \u203a rounds 3.5 to 4",

@@ -32,34 +32,34 @@ Scopes api_and_tool() {
     return *Scopes::find(languages, {"README.md", "api/go.mod", "api/a.go", "tool/pyproject.toml", "tool/t.py"}, {});
 }
 
-TEST(FoundScopes, one_language_is_one_scope) {
+TEST(ScopesFound, one_language_is_one_scope) {
     EXPECT_THAT(found_scopes({"go.mod", "a.go", "pkg/b.go"}), ElementsAre("=go"));
     EXPECT_THAT(found_scopes({"slug.py", "tests/test_slug.py"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, each_project_folder_has_its_language) {
+TEST(ScopesFound, each_project_folder_has_its_language) {
     EXPECT_THAT(found_scopes({"README.md", "services/api/go.mod", "services/api/main.go", "tool/pyproject.toml", "tool/t.py"}),
                 ElementsAre("=(go)", "services/api=go", "tool=python"));
     EXPECT_THAT(found_scopes({"setup.py", "a.py", "b.py", "services/api/go.mod", "services/api/main.go"}),
                 ElementsAre("=python", "services/api=go"));
 }
 
-TEST(FoundScopes, only_a_go_module_is_a_separate_project_inside_another) {
+TEST(ScopesFound, only_a_go_module_is_a_separate_project_inside_another) {
     EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "libs/x/pyproject.toml", "libs/x/x.py"}), ElementsAre("=python"));
     EXPECT_THAT(found_scopes({"go.mod", "a.go", "tools/go.mod", "tools/t.go"}), ElementsAre("=go", "tools=go"));
 }
 
-TEST(FoundScopes, projects_in_tests_examples_and_vendored_code_are_ignored) {
+TEST(ScopesFound, projects_in_tests_examples_and_vendored_code_are_ignored) {
     EXPECT_THAT(found_scopes({"pyproject.toml", "a.py", "tests/data/go.mod", "tests/data/a.go", "vendor/x/go.mod",
                               "vendor/x/x.go", "examples/e/go.mod", "examples/e/e.go", ".hidden/go.mod", ".hidden/h.go"}),
                 ElementsAre("=python"));
 }
 
-TEST(FoundScopes, a_project_file_without_sources_is_not_a_scope) {
+TEST(ScopesFound, a_project_file_without_sources_is_not_a_scope) {
     EXPECT_THAT(found_scopes({"a.py", "deploy/go.mod"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, settings_override_detection) {
+TEST(ScopesFound, settings_override_detection) {
     const std::vector<std::string> files{"a.py", "b.py", "api/go.mod", "api/a.go", "old/b.go"};
     EXPECT_THAT(found_scopes(files, {"", {{"old/", "go"}}}), ElementsAre("=python", "old=go"));
     EXPECT_THAT(found_scopes(files, {"python", {}}), ElementsAre("=python"));
@@ -70,7 +70,7 @@ TEST(FoundScopes, settings_override_detection) {
     EXPECT_THAT(found_scopes({"README.md", "examples/a.py"}), ElementsAre("=python"));
 }
 
-TEST(FoundScopes, the_deepest_scope_owns_a_path) {
+TEST(ScopesFound, the_deepest_scope_owns_a_path) {
     const auto scopes = api_and_tool();
     EXPECT_EQ(scopes.of("api/pkg/a.go").directory, "api");
     EXPECT_EQ(scopes.of("apis/a.go").directory, "");

@@ -97,7 +97,7 @@ TEST(MarkFunctionsAt, puts_the_marker_at_the_start_of_the_innermost_function) {
               "func F() {\n\tdo()\n}\nfunc G() { panic(\"MARK G\"); \n\tdo()\n}\n");
 }
 
-TEST(NamedFunctions, are_marked_whatever_their_body) {
+TEST(StubFunctionsNamed, are_marked_whatever_their_body) {
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "java");
     ASSERT_TRUE(loaded.ok());
     const std::string text =

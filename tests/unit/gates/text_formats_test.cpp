@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "gates/formats/format.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -140,11 +140,11 @@ struct Broken {
     const char* text;
     const char* says;
 };
-class BrokenTap : public ::testing::TestWithParam<Broken> {};
+class TapBroken : public ::testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenTap, is_incomplete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
+TEST_P(TapBroken, is_incomplete) { EXPECT_THAT(tap(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
-INSTANTIATE_TEST_SUITE_P(Each, BrokenTap,
+INSTANTIATE_TEST_SUITE_P(Each, TapBroken,
                          ::testing::Values(Broken{"nothing", "", "printed no TAP"},
                                            Broken{"no_tap", "npm ERR! missing script\n", "the test command printed no TAP"},
                                            Broken{"no_plan", "ok 1 - a\n", "no plan"},
@@ -273,12 +273,12 @@ TEST(JunitXml, nested_suites_are_joined) {
     EXPECT_THAT(lines_of(result), ElementsAre("failed_assertion  outer::inner::fails", "passed  plain"));
 }
 
-class BrokenJunit : public ::testing::TestWithParam<Broken> {};
+class JunitXmlBroken : public ::testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenJunit, is_incomplete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
+TEST_P(JunitXmlBroken, is_incomplete) { EXPECT_THAT(junit(GetParam().text).problem, HasSubstr(GetParam().says)); }
 
 INSTANTIATE_TEST_SUITE_P(
-    Each, BrokenJunit,
+    Each, JunitXmlBroken,
     ::testing::Values(Broken{"empty", "", "not complete"}, Broken{"cut_off", "<testsuite><testcase name=\"a\"/>", "not complete"},
                       Broken{"another_document", "<html/>", "html"},
                       Broken{"failures_without_a_failure",

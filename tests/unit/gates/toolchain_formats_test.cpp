@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gates/formats/format.hpp"
-#include "gates/gates.hpp"
+#include "gates/gate_runner.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {

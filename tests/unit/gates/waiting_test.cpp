@@ -138,7 +138,7 @@ TEST(WaitingFiles, may_miss_qualifiers_of_declared_types_and_what_follows_from_a
                              "t.cpp:23:33: error: passing 'const pools::Pool<int>' as 'this' argument discards qualifiers"));
 }
 
-TEST(MissedNames, include_specified_functions_that_a_test_calls) {
+TEST(WaitingNames, include_specified_functions_that_a_test_calls) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
     const json::object specification{
@@ -152,7 +152,7 @@ TEST(MissedNames, include_specified_functions_that_a_test_calls) {
     }
 }
 
-TEST(MissedNames, come_from_the_requirements_if_no_interface_is_specified) {
+TEST(WaitingNames, come_from_the_requirements_if_no_interface_is_specified) {
     const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "javascript");
     ASSERT_TRUE(language.ok());
     json::object specification{{"requirements", json::array{json::object{{"description", "keys gives the sorted names"}}}},

@@ -124,10 +124,10 @@ TEST_F(CheckoutTest, names_a_missing_tree) {
 }
 
 /// As on a file system that shares the bytes of files. Here they are copied and counted.
-class SharingTest : public GitTest {
+class CheckoutSharingTest : public GitTest {
 protected:
-    SharingTest() : commit_(first_commit()), before_(git::clone_file()) { asked = 0; }
-    ~SharingTest() override { git::clone_file() = before_; }
+    CheckoutSharingTest() : commit_(first_commit()), before_(git::clone_file()) { asked = 0; }
+    ~CheckoutSharingTest() override { git::clone_file() = before_; }
     static bool copy(int to, int from) {
         ++asked;
         std::array<char, 4096> bytes{};
@@ -150,13 +150,13 @@ protected:
     static inline int asked = 0;
 };
 
-TEST_F(SharingTest, a_worktree_shares_each_file_with_the_users_checkout) {
+TEST_F(CheckoutSharingTest, a_worktree_shares_each_file_with_the_users_checkout) {
     git::clone_file() = copy;
     expect_the_commit();
     EXPECT_EQ(asked, 4) << "the link is made, not shared";
 }
 
-TEST_F(SharingTest, does_not_share_a_file_that_the_user_changed) {
+TEST_F(CheckoutSharingTest, does_not_share_a_file_that_the_user_changed) {
     std::string changed = read(user() / "src/app.py");
     changed.front() = '#';
     write(user() / "src/app.py", changed);
@@ -167,18 +167,18 @@ TEST_F(SharingTest, does_not_share_a_file_that_the_user_changed) {
     EXPECT_EQ(read(made.path() / "README.md"), git("show HEAD:README.md"));
 }
 
-TEST_F(SharingTest, does_not_trust_shared_files_with_other_bytes) {
+TEST_F(CheckoutSharingTest, does_not_trust_shared_files_with_other_bytes) {
     git::clone_file() = copy_wrongly;
     expect_the_commit();
 }
 
-TEST_F(SharingTest, tries_a_file_system_without_reflinks_once) {
+TEST_F(CheckoutSharingTest, tries_a_file_system_without_reflinks_once) {
     git::clone_file() = refuse;
     expect_the_commit();
     EXPECT_EQ(asked, 1);
 }
 
-TEST_F(SharingTest, does_not_follow_a_link_in_the_users_checkout) {
+TEST_F(CheckoutSharingTest, does_not_follow_a_link_in_the_users_checkout) {
     std::filesystem::rename(user() / "README.md", user() / "other.md");
     std::filesystem::create_symlink("other.md", user() / "README.md");
     git::clone_file() = copy;

@@ -18,6 +18,7 @@
 
 #include "base/files.hpp"
 #include "git/repository.hpp"
+#include "git/worktree.hpp"
 
 namespace agentforge::kernel {
 

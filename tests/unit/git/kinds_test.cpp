@@ -207,9 +207,9 @@ TEST_F(CloneTest, files_outside_a_sparse_checkout_are_not_changes) {
     EXPECT_EQ(*changed, std::vector<std::string>{});
 }
 
-class BytesTest : public GitTest, public ::testing::WithParamInterface<std::pair<const char*, std::string>> {};
+class CheckoutBytesTest : public GitTest, public ::testing::WithParamInterface<std::pair<const char*, std::string>> {};
 
-TEST_P(BytesTest, survive_checkout_and_snapshot) {
+TEST_P(CheckoutBytesTest, survive_checkout_and_snapshot) {
     const std::string& bytes = GetParam().second;
     write(user() / "file.txt", bytes);
     git("-c core.autocrlf=false add -A");
@@ -220,16 +220,16 @@ TEST_P(BytesTest, survive_checkout_and_snapshot) {
     EXPECT_EQ(open().file_in_tree(snapshot(worktree), "copy.txt").value().value_or(""), bytes);
 }
 INSTANTIATE_TEST_SUITE_P(
-    Files, BytesTest,
+    Files, CheckoutBytesTest,
     ::testing::Values(std::pair{"crlf", std::string("one\r\ntwo\r\n")}, std::pair{"mixed", std::string("one\r\ntwo\nthree\r")},
                       std::pair{"latin1", std::string("caf\xE9\n")}, std::pair{"utf16", std::string("\xFF\xFEh\0i\0\n\0", 8)},
                       std::pair{"bom", std::string("\xEF\xBB\xBFhi\n")}, std::pair{"no_last_newline", std::string("end")},
                       std::pair{"empty", std::string()}, std::pair{"nul", std::string("a\0b", 3)}),
     [](const auto& one) { return std::string(one.param.first); });
 
-class ManyTasksTest : public GitTest {};
+class WorktreeManyTasksTest : public GitTest {};
 
-TEST_F(ManyTasksTest, of_one_repository_do_not_interfere) {
+TEST_F(WorktreeManyTasksTest, of_one_repository_do_not_interfere) {
     const std::string commit = first_commit();
     constexpr int tasks = 4;
     constexpr int steps = 5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "git/configuration.hpp"
+#include "git/git_configuration.hpp"
 #include "git/merges.hpp"
 #include "git_fixture.hpp"
 

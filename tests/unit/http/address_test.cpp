@@ -16,9 +16,9 @@ TEST(Address, is_parsed_and_printed_the_same) {
     EXPECT_EQ(read("HTTPS://h:443"), "https://h");
 }
 
-class WrongAddress : public ::testing::TestWithParam<std::string> {};
-TEST_P(WrongAddress, is_refused) { EXPECT_EQ(read(GetParam()), "AF-LLM-413"); }
-INSTANTIATE_TEST_SUITE_P(All, WrongAddress,
+class AddressRefused : public ::testing::TestWithParam<std::string> {};
+TEST_P(AddressRefused, is_refused) { EXPECT_EQ(read(GetParam()), "AF-LLM-413"); }
+INSTANTIATE_TEST_SUITE_P(All, AddressRefused,
                          ::testing::Values("", "localhost:80", "ftp://h", "http://", "http://:80", "http://h:0", "http://h:99999",
                                            "http://h:", "http://h:8x", "http://u:p@h", "http://h/?a=b", "http://h#x",
                                            "http://h /", "http://h/a b", "http://[::1"));
@@ -37,9 +37,12 @@ TEST_P(ProxyChoice, follows_the_environment) {
         const auto found = one.variables.find(name);
         return found == one.variables.end() ? std::string() : found->second;
     });
-    const std::string got = !proxy.ok()     ? proxy.error().code
-                            : proxy.value() ? proxy.value()->host + ":" + std::to_string(proxy.value()->port)
-                                            : "";
+    std::string got;
+    if (!proxy.ok()) {
+        got = proxy.error().code;
+    } else if (proxy.value()) {
+        got = proxy.value()->host + ":" + std::to_string(proxy.value()->port);
+    }
     EXPECT_EQ(got, one.expected);
 }
 

@@ -158,13 +158,13 @@ TEST(Anthropic, keeps_an_answer_with_invalid_utf8) {
     EXPECT_TRUE(ask(server).ok());
 }
 
-class StopReasons : public ::testing::TestWithParam<std::pair<std::string, StopReason>> {};
-TEST_P(StopReasons, are_translated) {
+class AnthropicStopReasons : public ::testing::TestWithParam<std::pair<std::string, StopReason>> {};
+TEST_P(AnthropicStopReasons, are_translated) {
     const Server server(testing::stream_response(start() + open_text(0) + text(0, "x") + end(GetParam().first)));
     EXPECT_EQ(ask(server).value().stop_reason, GetParam().second);
 }
 INSTANTIATE_TEST_SUITE_P(
-    Anthropic, StopReasons,
+    Anthropic, AnthropicStopReasons,
     ::testing::Values(std::pair{"end_turn", StopReason::finished}, std::pair{"stop_sequence", StopReason::finished},
                       std::pair{"max_tokens", StopReason::length}, std::pair{"model_context_window_exceeded", StopReason::length},
                       std::pair{"tool_use", StopReason::tool_call}, std::pair{"refusal", StopReason::refused},

@@ -44,9 +44,9 @@ TEST(BodyReader, a_body_without_a_length_ends_with_the_connection) {
     EXPECT_FALSE(reader.whole());
 }
 
-class BrokenChunks : public ::testing::TestWithParam<std::string> {};
+class BodyReaderBrokenChunks : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(BrokenChunks, are_refused) {
+TEST_P(BodyReaderBrokenChunks, are_refused) {
     BodyReader reader(Framing::chunked);
     std::string body;
     const auto fed = reader.feed(GetParam(), body);
@@ -54,7 +54,7 @@ TEST_P(BrokenChunks, are_refused) {
     EXPECT_EQ(fed.error().code, "AF-LLM-409");
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, BrokenChunks,
+INSTANTIATE_TEST_SUITE_P(Sizes, BodyReaderBrokenChunks,
                          ::testing::Values("x\r\n", "\r\n", "-1\r\n", "4\r\nabcdefg\r\n", "fffffffffffffffff\r\n",
                                            std::string(20'000, '0')));
 

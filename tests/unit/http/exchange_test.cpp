@@ -224,7 +224,7 @@ struct Talk {
     Call call;
 };
 
-TEST(KeptConnection, serves_the_next_exchange) {
+TEST(ExchangeKeptConnection, serves_the_next_exchange) {
     const Server server({kept(testing::response(200, "text/plain", "one")), kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
     EXPECT_EQ(talk.ask().body, "one");
@@ -232,7 +232,7 @@ TEST(KeptConnection, serves_the_next_exchange) {
     EXPECT_EQ(server.connections(), 1U);
 }
 
-TEST(KeptConnection, is_kept_after_a_stream_with_an_unread_end) {
+TEST(ExchangeKeptConnection, is_kept_after_a_stream_with_an_unread_end) {
     const Server server({kept(testing::stream_response("data: last\n\n"))});
     const Talk talk(server.url());
     for (int round = 0; round < 3; ++round) {
@@ -243,14 +243,14 @@ TEST(KeptConnection, is_kept_after_a_stream_with_an_unread_end) {
     EXPECT_EQ(std::pair(server.received(), server.connections()), std::pair(3U, 1U));
 }
 
-TEST(KeptConnection, is_not_used_if_the_server_closed_it) {
+TEST(ExchangeKeptConnection, is_not_used_if_the_server_closed_it) {
     const Server server(testing::response(200, "text/plain", "hello"));  // It closes the connection without announcing it.
     const Talk talk(server.url());
     for (int round = 0; round < 20; ++round) { ASSERT_EQ(talk.ask().body, "hello") << round; }
     EXPECT_EQ(server.connections(), 20U);
 }
 
-TEST(KeptConnection, is_replaced_without_an_attempt_if_closed_before_an_answer) {
+TEST(ExchangeKeptConnection, is_replaced_without_an_attempt_if_closed_before_an_answer) {
     const Server server(
         {kept(testing::response(200, "text/plain", "one")), Script{}, kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
@@ -259,7 +259,7 @@ TEST(KeptConnection, is_replaced_without_an_attempt_if_closed_before_an_answer) 
     EXPECT_EQ(server.connections(), 2U);
 }
 
-TEST(KeptConnection, is_a_failed_attempt_if_the_new_connection_closes_too) {
+TEST(ExchangeKeptConnection, is_a_failed_attempt_if_the_new_connection_closes_too) {
     const Server server({kept(testing::response(200, "text/plain", "one")), Script{}});
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "one");
@@ -267,7 +267,7 @@ TEST(KeptConnection, is_a_failed_attempt_if_the_new_connection_closes_too) {
     EXPECT_EQ(server.received(), 3U);
 }
 
-TEST(KeptConnection, is_a_failed_attempt_if_closed_inside_an_answer) {
+TEST(ExchangeKeptConnection, is_a_failed_attempt_if_closed_inside_an_answer) {
     for (const char* part : {"HTTP/1.1 200 O", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal"}) {
         const Server server({kept(testing::response(200, "text/plain", "one")), Script{{part}, 0ms, false}});
         const Talk talk(server.url());
@@ -277,7 +277,7 @@ TEST(KeptConnection, is_a_failed_attempt_if_closed_inside_an_answer) {
     }
 }
 
-TEST(KeptConnection, is_closed_if_the_server_says_so) {
+TEST(ExchangeKeptConnection, is_closed_if_the_server_says_so) {
     const Server server(testing::response(200, "text/plain", "hello", "Connection: close\r\n"));
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "hello");
@@ -285,7 +285,7 @@ TEST(KeptConnection, is_closed_if_the_server_says_so) {
     EXPECT_EQ(server.connections(), 2U);
 }
 
-TEST(KeptConnection, is_closed_after_bytes_beyond_the_answer) {
+TEST(ExchangeKeptConnection, is_closed_after_bytes_beyond_the_answer) {
     const Server server({kept(testing::response(200, "text/plain", "one") + "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
                          kept(testing::response(200, "text/plain", "two"))});
     const Talk talk(server.url());
@@ -293,7 +293,7 @@ TEST(KeptConnection, is_closed_after_bytes_beyond_the_answer) {
     EXPECT_EQ(talk.ask().body, "two");
 }
 
-TEST(KeptConnection, is_not_used_for_another_server) {
+TEST(ExchangeKeptConnection, is_not_used_for_another_server) {
     const Server one({kept(testing::response(200, "text/plain", "one"))});
     const Server two({kept(testing::response(200, "text/plain", "two"))});
     Talk talk(one.url());
@@ -302,7 +302,7 @@ TEST(KeptConnection, is_not_used_for_another_server) {
     EXPECT_EQ(talk.ask().body, "two");
 }
 
-TEST(KeptConnection, ends_soon_after_it_is_cancelled) {
+TEST(ExchangeKeptConnection, ends_soon_after_it_is_cancelled) {
     const Server server({kept(testing::response(200, "text/plain", "one")), Script{{}, 0ms, true}});
     const Talk talk(server.url());
     ASSERT_EQ(talk.ask().body, "one");
@@ -314,7 +314,7 @@ TEST(KeptConnection, ends_soon_after_it_is_cancelled) {
     EXPECT_EQ(code(outcome), "AF-LLM-411");
 }
 
-TEST(KeptConnection, is_shared_by_several_threads) {
+TEST(ExchangeKeptConnection, is_shared_by_several_threads) {
     const Server server(testing::response(200, "text/plain", "hello"));
     const Talk talk(server.url());
     std::atomic<unsigned> good = 0;

@@ -101,9 +101,9 @@ const std::vector<Fault>& faults() {
     return list;
 }
 
-class ServerFault : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
+class ExchangeServerFault : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
-TEST_P(ServerFault, has_its_code_and_kind) {
+TEST_P(ExchangeServerFault, has_its_code_and_kind) {
     const auto& [name, number] = GetParam();
     const Fault& fault = faults().at(number);
     const Server server(fault.answer);
@@ -116,7 +116,7 @@ TEST_P(ServerFault, has_its_code_and_kind) {
     EXPECT_FALSE(answer.error().remedy.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Both, ServerFault,
+INSTANTIATE_TEST_SUITE_P(Both, ExchangeServerFault,
                          ::testing::Combine(::testing::Values("anthropic", "openai"), ::testing::Range<std::size_t>(0, 31)),
                          [](const auto& one) {
                              return std::get<0>(one.param) + "_" + faults().at(std::get<1>(one.param)).called;
@@ -126,7 +126,7 @@ class ModelServers : public ::testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Backends, ModelServers, ::testing::Values("anthropic", "openai"),
                          [](const auto& one) { return one.param; });
 
-TEST(ServerFaults, are_all_in_the_table) { EXPECT_EQ(faults().size(), 31U); }
+TEST(ExchangeServerFaults, are_all_in_the_table) { EXPECT_EQ(faults().size(), 31U); }
 
 /// Measures the second of two calls. The first is answered by `first` and must not wait.
 struct SecondCall {
@@ -159,11 +159,11 @@ struct Wait {
     Headers headers;
     std::chrono::milliseconds wait;
 };
-class AskedToWait : public ::testing::TestWithParam<Wait> {};
-TEST_P(AskedToWait, is_understood) { EXPECT_EQ(asked_to_wait(Head{503, "", GetParam().headers}), GetParam().wait); }
+class RetryAfter : public ::testing::TestWithParam<Wait> {};
+TEST_P(RetryAfter, is_understood) { EXPECT_EQ(asked_to_wait(Head{503, "", GetParam().headers}), GetParam().wait); }
 constexpr const char* server_time = "Wed, 21 Oct 2015 07:28:00 GMT";
 INSTANTIATE_TEST_SUITE_P(
-    All, AskedToWait,
+    All, RetryAfter,
     ::testing::Values(Wait{"not", {}, 0ms}, Wait{"seconds", {{"retry-after", "2"}}, 2000ms},
                       Wait{"milliseconds_first", {{"retry-after-ms", "15"}, {"retry-after", "2"}}, 15ms},
                       Wait{"a_minute", {{"retry-after", "60"}}, 60'000ms}, Wait{"longer", {{"retry-after", "61"}}, 0ms},
@@ -322,9 +322,9 @@ TEST_P(ModelServers, check_names_a_wrong_key) {
     EXPECT_EQ(said.error().code, "AF-LLM-401");
 }
 
-class WrongSettings : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+class ModelServersRefusedSettings : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
-TEST_P(WrongSettings, are_refused_by_name) {
+TEST_P(ModelServersRefusedSettings, are_refused_by_name) {
     for (const std::string name : {"anthropic", "openai"}) {
         const json::object settings = json::parse(GetParam().first).as_object();
         try {
@@ -341,7 +341,7 @@ TEST_P(WrongSettings, are_refused_by_name) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    All, WrongSettings,
+    All, ModelServersRefusedSettings,
     ::testing::Values(std::pair{R"({"bas_url":"x"})", "bas_url"}, std::pair{R"({"base_url":"localhost"})", "base_url"},
                       std::pair{R"({"timeout_seconds":0})", "timeout_seconds"}, std::pair{R"({"stream":"yes"})", "stream"},
                       std::pair{R"({"headers":{"a b":"c"}})", "a b"}, std::pair{R"({"headers":{"a":"c\r\nd: e"}})", "headers"},

@@ -172,12 +172,12 @@ TEST(OpenAi, maps_a_refusal_to_refused) {
     EXPECT_EQ(answer.value().text, "I can not.");
 }
 
-class FinishReasons : public ::testing::TestWithParam<std::pair<std::string, StopReason>> {};
-TEST_P(FinishReasons, are_translated) {
+class OpenAiFinishReasons : public ::testing::TestWithParam<std::pair<std::string, StopReason>> {};
+TEST_P(OpenAiFinishReasons, are_translated) {
     const Server server(testing::stream_response(chunk(R"({"content":"x"})", GetParam().first) + done));
     EXPECT_EQ(ask(server).value().stop_reason, GetParam().second);
 }
-INSTANTIATE_TEST_SUITE_P(OpenAi, FinishReasons,
+INSTANTIATE_TEST_SUITE_P(OpenAi, OpenAiFinishReasons,
                          ::testing::Values(std::pair{"stop", StopReason::finished}, std::pair{"length", StopReason::length},
                                            std::pair{"tool_calls", StopReason::tool_call},
                                            std::pair{"content_filter", StopReason::refused},

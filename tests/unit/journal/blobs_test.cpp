@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "journal/blobs.hpp"
+#include "journal/blob_store.hpp"
 
 #include <thread>
 #include <vector>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Blobs : public testing::Test {
+class BlobStoreTest : public testing::Test {
 protected:
     std::string stored() const { return read_file(file_).value(); }
     void store(std::string_view bytes) { ASSERT_TRUE(write_file_atomic(file_, bytes, Durability::cached).ok()); }
@@ -27,7 +27,7 @@ protected:
     BlobStore store_{root_};
 };
 
-TEST_F(Blobs, returns_what_was_put) {
+TEST_F(BlobStoreTest, returns_what_was_put) {
     for (const std::string& bytes :
          {std::string(), std::string("a\0\xFF", 3), std::string("tab\t \x7f \xC2\x85 \"quoted\" \xF0\x9F\x98\x80\r\n"),
           std::string(3'000'000, 'x')}) {
@@ -42,7 +42,7 @@ TEST_F(Blobs, returns_what_was_put) {
     }
 }
 
-TEST_F(Blobs, are_seen_by_others_once_they_are_synced) {
+TEST_F(BlobStoreTest, are_seen_by_others_once_they_are_synced) {
     const BlobStore other(root_);
     const std::string hash = store_.put("x").value();
     EXPECT_FALSE(other.contains(hash));
@@ -50,7 +50,7 @@ TEST_F(Blobs, are_seen_by_others_once_they_are_synced) {
     EXPECT_TRUE(other.contains(hash));
 }
 
-TEST_F(Blobs, put_twice_is_one_line) {
+TEST_F(BlobStoreTest, put_twice_is_one_line) {
     const auto hash = store_.put("x");
     ASSERT_TRUE(store_.sync().ok());
     const std::string before = stored();
@@ -60,7 +60,7 @@ TEST_F(Blobs, put_twice_is_one_line) {
     EXPECT_EQ(stored(), before);
 }
 
-TEST_F(Blobs, are_readable_by_every_yaml_parser) {
+TEST_F(BlobStoreTest, are_readable_by_every_yaml_parser) {
     ASSERT_TRUE(store_.put("two\nlines: \"1\"").ok());
     ASSERT_TRUE(store_.put(std::string("\xFF\x00", 2)).ok());
     ASSERT_TRUE(store_.sync().ok());
@@ -76,7 +76,7 @@ TEST_F(Blobs, are_readable_by_every_yaml_parser) {
     }
 }
 
-TEST_F(Blobs, a_torn_last_line_is_overwritten) {
+TEST_F(BlobStoreTest, a_torn_last_line_is_overwritten) {
     const std::string whole = store_.put("whole").value();
     ASSERT_TRUE(store_.sync().ok());
     const std::string torn = sha256("torn");
@@ -90,7 +90,7 @@ TEST_F(Blobs, a_torn_last_line_is_overwritten) {
     EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
-TEST_F(Blobs, a_file_torn_at_creation_is_recreated) {
+TEST_F(BlobStoreTest, a_file_torn_at_creation_is_recreated) {
     ASSERT_TRUE(make_directories(root_).ok());
     store("agentforge_blobs: 1\nblo");
     const std::string hash = store_.put("x").value();
@@ -99,14 +99,14 @@ TEST_F(Blobs, a_file_torn_at_creation_is_recreated) {
     EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
-TEST_F(Blobs, does_not_append_to_a_file_of_another_kind) {
+TEST_F(BlobStoreTest, does_not_append_to_a_file_of_another_kind) {
     ASSERT_TRUE(make_directories(root_).ok());
     store("agentforge_blobs: 2\nblobs:\n- more\n");
     EXPECT_EQ(store_.put("x").error().code, "AF-JRNL-012");
     EXPECT_EQ(stored(), "agentforge_blobs: 2\nblobs:\n- more\n");
 }
 
-TEST_F(Blobs, a_deleted_file_is_an_error_and_not_a_loss) {
+TEST_F(BlobStoreTest, a_deleted_file_is_an_error_and_not_a_loss) {
     ASSERT_TRUE(store_.put("x").ok());
     ASSERT_TRUE(store_.sync().ok());
     fs::remove(file_);
@@ -114,12 +114,12 @@ TEST_F(Blobs, a_deleted_file_is_an_error_and_not_a_loss) {
     EXPECT_EQ(store_.sync().error().code, "AF-JRNL-010");
 }
 
-TEST_F(Blobs, does_not_keep_large_blobs_in_memory) {
+TEST_F(BlobStoreTest, does_not_keep_large_blobs_in_memory) {
     const std::string hash = store_.put(std::string(9'000'000, 'x')).value();
     EXPECT_TRUE(BlobStore(root_).contains(hash));
 }
 
-TEST_F(Blobs, are_found_however_many_were_put_after_them) {
+TEST_F(BlobStoreTest, are_found_however_many_were_put_after_them) {
     std::vector<std::string> hashes;
     for (int blob = 0; blob < 5000; ++blob) { hashes.push_back(store_.put("blob " + std::to_string(blob)).value()); }
     ASSERT_TRUE(store_.sync().ok());
@@ -130,7 +130,7 @@ TEST_F(Blobs, are_found_however_many_were_put_after_them) {
     EXPECT_EQ(store_.get(hashes.front()).value(), "blob 0");
 }
 
-TEST_F(Blobs, are_found_in_lines_longer_than_the_read_buffer) {
+TEST_F(BlobStoreTest, are_found_in_lines_longer_than_the_read_buffer) {
     const std::string first = store_.put("first").value();
     const std::string wide = store_.put(std::string(2'500'000, 'w')).value();
     const std::string last = store_.put("last").value();
@@ -142,21 +142,21 @@ TEST_F(Blobs, are_found_in_lines_longer_than_the_read_buffer) {
     EXPECT_EQ(after.get(last).value(), "last");
 }
 
-TEST_F(Blobs, a_missing_blob_is_not_found) {
+TEST_F(BlobStoreTest, a_missing_blob_is_not_found) {
     const std::string hash = sha256("never");
     EXPECT_FALSE(store_.contains(hash));
     EXPECT_EQ(store_.get(hash).error().code, "AF-JRNL-011");
     EXPECT_EQ(store_.get(hash).error().kind, ErrorKind::not_found);
 }
 
-TEST_F(Blobs, that_were_freed_are_reported_as_freed) {
+TEST_F(BlobStoreTest, that_were_freed_are_reported_as_freed) {
     const BlobStore freed(std::filesystem::temp_directory_path() / "agentforge-no-such-folder" / "blobs");
     const auto text = freed.get(std::string(64, 'a'));
     ASSERT_FALSE(text.ok());
     EXPECT_EQ(text.error().code + " " + text.error().message, "AF-JRNL-011 The task's blobs were freed");
 }
 
-TEST_F(Blobs, names_that_are_not_hashes_are_refused) {
+TEST_F(BlobStoreTest, names_that_are_not_hashes_are_refused) {
     ASSERT_TRUE(store_.put("x").ok());
     for (const std::string& name : {std::string(), std::string("../../../etc/passwd"), std::string(64, 'g'), std::string(64, 'A'),
                                     std::string(63, 'a'), std::string(64, '.'), std::string(64, '/')}) {
@@ -165,7 +165,7 @@ TEST_F(Blobs, names_that_are_not_hashes_are_refused) {
     }
 }
 
-TEST_F(Blobs, a_damaged_blob_is_refused_and_replaced_by_the_next_put) {
+TEST_F(BlobStoreTest, a_damaged_blob_is_refused_and_replaced_by_the_next_put) {
     const std::string hash = store_.put("good").value();
     ASSERT_TRUE(store_.sync().ok());
     std::string evil = stored();
@@ -180,7 +180,7 @@ TEST_F(Blobs, a_damaged_blob_is_refused_and_replaced_by_the_next_put) {
     EXPECT_EQ(BlobStore(root_).get(hash).value(), "good");
 }
 
-TEST_F(Blobs, may_be_put_by_many_at_once) {
+TEST_F(BlobStoreTest, may_be_put_by_many_at_once) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; ++i) {
         threads.emplace_back([&, i] {
@@ -200,7 +200,7 @@ TEST_F(Blobs, may_be_put_by_many_at_once) {
     EXPECT_TRUE(load_yaml(file_.string()).ok());
 }
 
-TEST_F(Blobs, are_shared_with_a_store_that_outlives_theirs) {
+TEST_F(BlobStoreTest, are_shared_with_a_store_that_outlives_theirs) {
     BlobStore first(root_);
     const auto early = first.put("early");
     ASSERT_TRUE(first.sync().ok());
@@ -220,7 +220,7 @@ TEST_F(Blobs, are_shared_with_a_store_that_outlives_theirs) {
     EXPECT_EQ(BlobStore(third).get(*late).value(), "late");
 }
 
-TEST_F(Blobs, an_unwritable_store_is_an_io_error) {
+TEST_F(BlobStoreTest, an_unwritable_store_is_an_io_error) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "file", "x", Durability::cached).ok());
     BlobStore store(folder_.path() / "file" / "blobs");
     ASSERT_TRUE(store.put("x").ok());

@@ -572,7 +572,7 @@ TEST_F(JournalFile, is_read_in_parts_with_lines_longer_than_one) {
 }
 
 /// A journal that continues after record 2 of the one beside it.
-class ForkedJournal : public JournalFile {
+class JournalFork : public JournalFile {
 protected:
     void SetUp() override {
         Journal parent = create();
@@ -586,7 +586,7 @@ protected:
     const fs::path history_ = child_.parent_path() / "history" / "task-a.yaml";
 };
 
-TEST_F(ForkedJournal, begins_with_the_records_of_its_parent_and_continues_after_them) {
+TEST_F(JournalFork, begins_with_the_records_of_its_parent_and_continues_after_them) {
     auto journal = Journal::open(child_);
     ASSERT_TRUE(journal.ok()) << journal.error().to_string();
     EXPECT_EQ(journal->head().seq, 2U);
@@ -600,19 +600,19 @@ TEST_F(ForkedJournal, begins_with_the_records_of_its_parent_and_continues_after_
     EXPECT_EQ(all->at(2).type(), "forked");
 }
 
-TEST_F(ForkedJournal, copies_nothing_and_outlives_its_parent) {
+TEST_F(JournalFork, copies_nothing_and_outlives_its_parent) {
     EXPECT_TRUE(fs::equivalent(history_, path_));
     fs::remove(path_);
     EXPECT_EQ(Journal::read(child_).value().size(), 2U);
 }
 
-TEST_F(ForkedJournal, is_unaffected_when_its_parent_continues) {
+TEST_F(JournalFork, is_unaffected_when_its_parent_continues) {
     auto parent = Journal::open(path_);
     ASSERT_TRUE(parent->append({{"type", "step"}}).ok());
     EXPECT_EQ(Journal::read(child_).value().size(), 2U);
 }
 
-TEST_F(ForkedJournal, detects_a_missing_or_replaced_history) {
+TEST_F(JournalFork, detects_a_missing_or_replaced_history) {
     fs::remove(history_);
     EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
     auto other = Journal::create(history_, {{"task_id", "task-a"}});
@@ -620,7 +620,7 @@ TEST_F(ForkedJournal, detects_a_missing_or_replaced_history) {
     EXPECT_EQ(Journal::read(child_).error().code, "AF-JRNL-013");
 }
 
-TEST_F(ForkedJournal, is_refused_if_its_header_names_no_record) {
+TEST_F(JournalFork, is_refused_if_its_header_names_no_record) {
     const fs::path wrong = child_.parent_path() / "wrong.yaml";
     ASSERT_TRUE(write_file_atomic(wrong,
                                   "agentforge_journal: 1\nforked_from: {\"task\": \"../task-a\", \"seq\": 2, \"hash\": \"" +
@@ -630,7 +630,7 @@ TEST_F(ForkedJournal, is_refused_if_its_header_names_no_record) {
     EXPECT_EQ(Journal::read(wrong).error().code, "AF-JRNL-002");
 }
 
-TEST_F(ForkedJournal, may_be_forked_again) {
+TEST_F(JournalFork, may_be_forked_again) {
     {
         auto journal = Journal::open(child_);
         ASSERT_TRUE(journal->append({{"type", "forked"}}).ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "journal/tail.hpp"
+#include "journal/journal_tail.hpp"
 
 #include <fstream>
 
@@ -10,9 +10,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class GrowingJournal : public testing::Test {
+class JournalTailTest : public testing::Test {
 protected:
-    GrowingJournal()
+    JournalTailTest()
         : folder_("tail"), path_(folder_.path() / "actions.yaml"), journal_(Journal::create(path_, {{"task_id", "task-1"}})) {}
 
     void append(int count) {
@@ -39,7 +39,7 @@ protected:
     std::vector<JournalOffset> places_;
 };
 
-TEST_F(GrowingJournal, TailReturnsEachRecordOnceAsItIsAppended) {
+TEST_F(JournalTailTest, TailReturnsEachRecordOnceAsItIsAppended) {
     JournalTail tail(path_);
     EXPECT_TRUE(read(tail).empty());
     EXPECT_EQ(tail.header().at("task_id"), "task-1");
@@ -51,7 +51,7 @@ TEST_F(GrowingJournal, TailReturnsEachRecordOnceAsItIsAppended) {
     EXPECT_EQ(tail.head().hash, journal_->head().hash);
 }
 
-TEST_F(GrowingJournal, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
+TEST_F(JournalTailTest, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
     append(2);
     const JournalHead head = journal_->head();
     const fs::path fork = folder_.path() / "fork" / "actions.yaml";
@@ -71,14 +71,14 @@ TEST_F(GrowingJournal, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
     EXPECT_EQ(seen, (std::vector<Sequence>{1, 2, 3}));
 }
 
-TEST_F(GrowingJournal, TailReadsMoreThanAChunk) {
+TEST_F(JournalTailTest, TailReadsMoreThanAChunk) {
     append(3000);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 3000U);
     EXPECT_EQ(tail.head().seq, 3000U);
 }
 
-TEST_F(GrowingJournal, TailLeavesAnIncompleteLineForTheNextRead) {
+TEST_F(JournalTailTest, TailLeavesAnIncompleteLineForTheNextRead) {
     append(1);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 1U);
@@ -91,7 +91,7 @@ TEST_F(GrowingJournal, TailLeavesAnIncompleteLineForTheNextRead) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{2}));
 }
 
-TEST_F(GrowingJournal, TailRefusesAChangedRecord) {
+TEST_F(JournalTailTest, TailRefusesAChangedRecord) {
     append(2);
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-200, std::ios::end);
@@ -104,7 +104,7 @@ TEST_F(GrowingJournal, TailRefusesAChangedRecord) {
     EXPECT_EQ(tail.head().seq, 1U);
 }
 
-TEST_F(GrowingJournal, EveryReaderRefusesALineThatIsTooLong) {
+TEST_F(JournalTailTest, EveryReaderRefusesALineThatIsTooLong) {
     append(1);
     add_bytes("- {\"seq\": 2, \"type\": \"note\", \"message\": \"" + std::string(65UL << 20U, 'x') + "\"}\n");
     JournalTail tail(path_);
@@ -116,14 +116,14 @@ TEST_F(GrowingJournal, EveryReaderRefusesALineThatIsTooLong) {
     EXPECT_EQ(followed.error().message, read.error().message);
 }
 
-TEST_F(GrowingJournal, DoesNotWriteARecordThatNoReaderWouldAccept) {
+TEST_F(JournalTailTest, DoesNotWriteARecordThatNoReaderWouldAccept) {
     const auto appended = journal_->append({{"type", "note"}, {"message", std::string(65UL << 20U, 'x')}});
     ASSERT_FALSE(appended.ok());
     EXPECT_EQ(appended.error().code, "AF-JRNL-005");
     append(1);
 }
 
-TEST_F(GrowingJournal, TailContinuesFromAMark) {
+TEST_F(JournalTailTest, TailContinuesFromAMark) {
     append(3);
     const JournalMark mark = journal_->mark();
     append(2);
@@ -134,7 +134,7 @@ TEST_F(GrowingJournal, TailContinuesFromAMark) {
     EXPECT_EQ(tail.mark().parts, journal_->mark().parts);
 }
 
-TEST_F(GrowingJournal, TailReportsAReplacedFile) {
+TEST_F(JournalTailTest, TailReportsAReplacedFile) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -145,7 +145,7 @@ TEST_F(GrowingJournal, TailReportsAReplacedFile) {
     EXPECT_EQ(count.error().code, "AF-JRNL-006");
 }
 
-TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfItsFile) {
+TEST_F(JournalTailTest, TailRefusesALinkInPlaceOfItsFile) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -156,7 +156,7 @@ TEST_F(GrowingJournal, TailRefusesALinkInPlaceOfItsFile) {
     EXPECT_EQ(JournalTail(path_).read(take).error().code, "AF-JRNL-009");
 }
 
-TEST_F(GrowingJournal, TailReturnsARejectedRecordAgain) {
+TEST_F(JournalTailTest, TailReturnsARejectedRecordAgain) {
     append(1);
     JournalTail tail(path_);
     EXPECT_FALSE(tail.read([](const Record&, JournalOffset) {
@@ -166,7 +166,7 @@ TEST_F(GrowingJournal, TailReturnsARejectedRecordAgain) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{1}));
 }
 
-TEST_F(GrowingJournal, TailFindsARecordByItsPosition) {
+TEST_F(JournalTailTest, TailFindsARecordByItsPosition) {
     append(5);
     JournalTail tail(path_);
     (void)read(tail);

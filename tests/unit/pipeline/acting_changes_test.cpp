@@ -5,7 +5,7 @@ namespace agentforge::kernel::testing {
 namespace {
 
 /// A specification that names a file that acts later, then two stages that may write it.
-class ActingFilesTest : public ::testing::Test {
+class ActingChangesTest : public ::testing::Test {
 protected:
     using Work = FunctionStage::Function;
 
@@ -40,7 +40,7 @@ protected:
     Bench bench;
 };
 
-TEST_F(ActingFilesTest, only_files_that_the_specification_names_can_be_written) {
+TEST_F(ActingChangesTest, only_files_that_the_specification_names_can_be_written) {
     std::string code;
     const auto tries = [&](StageContext& context) {
         const auto change = context.workspace().create(".envrc", "export X=1\n");
@@ -51,7 +51,7 @@ TEST_F(ActingFilesTest, only_files_that_the_specification_names_can_be_written) 
     EXPECT_EQ(code, "AF-TOOL-016");
 }
 
-TEST_F(ActingFilesTest, the_target_of_an_acting_link_is_writable_only_if_specified) {
+TEST_F(ActingChangesTest, the_target_of_an_acting_link_is_writable_only_if_specified) {
     bench.memory.links = {{"CLAUDE.md", "docs/handbook.md"}};
     std::string code;
     const auto tries = [&](StageContext& context) {
@@ -63,7 +63,7 @@ TEST_F(ActingFilesTest, the_target_of_an_acting_link_is_writable_only_if_specifi
     EXPECT_EQ(code, "AF-TOOL-016");
 }
 
-TEST_F(ActingFilesTest, a_person_approves_the_target_of_an_acting_link) {
+TEST_F(ActingChangesTest, a_person_approves_the_target_of_an_acting_link) {
     bench.memory.links = {{"CLAUDE.md", "docs/handbook.md"}};
     const auto waiting = bench.start(options({"docs/handbook.md"}, writes("docs/handbook.md", "Be kind\n"), leaves_it));
     EXPECT_EQ(waiting.waiting_for, "approval");
@@ -71,7 +71,7 @@ TEST_F(ActingFilesTest, a_person_approves_the_target_of_an_acting_link) {
                 ::testing::ElementsAre(::testing::StartsWith("docs/handbook.md takes effect later (CLAUDE.md is a link to it)")));
 }
 
-TEST_F(ActingFilesTest, a_person_approves_the_content_once) {
+TEST_F(ActingChangesTest, a_person_approves_the_content_once) {
     const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
     EXPECT_EQ(waiting.waiting_for, "approval");
     EXPECT_EQ(bench.state(waiting.task_id).stage().name, "first");
@@ -80,7 +80,7 @@ TEST_F(ActingFilesTest, a_person_approves_the_content_once) {
     EXPECT_EQ(bench.count(waiting.task_id, "approval_requested"), 1U);
 }
 
-TEST_F(ActingFilesTest, a_person_approves_the_content_once_also_with_suspicions) {
+TEST_F(ActingChangesTest, a_person_approves_the_content_once_also_with_suspicions) {
     bench.services.ask_about_suspicions = true;
     const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
     ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
@@ -88,7 +88,7 @@ TEST_F(ActingFilesTest, a_person_approves_the_content_once_also_with_suspicions)
     EXPECT_EQ(bench.count(waiting.task_id, "approval_requested"), 1U);
 }
 
-TEST_F(ActingFilesTest, changed_content_needs_approval_again) {
+TEST_F(ActingChangesTest, changed_content_needs_approval_again) {
     const auto waiting =
         bench.start(options({workflow}, writes(workflow, "on: push\n"), writes(workflow, "on: pull_request_target\n")));
     ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
@@ -97,7 +97,7 @@ TEST_F(ActingFilesTest, changed_content_needs_approval_again) {
     EXPECT_EQ(bench.state(waiting.task_id).stage().name, "second");
 }
 
-TEST_F(ActingFilesTest, rejected_content_needs_approval_again) {
+TEST_F(ActingChangesTest, rejected_content_needs_approval_again) {
     const auto waiting = bench.start(options({workflow}, writes(workflow, "on: push\n"), leaves_it));
     ASSERT_TRUE(bench.controller().provide_feedback(waiting.task_id, "Not on each push").ok());
     EXPECT_EQ(bench.resume(waiting.task_id).waiting_for, "approval");

@@ -242,7 +242,7 @@ TEST_F(CollectArtifact, refuses_anything_but_one_mapping) {
     EXPECT_EQ(left(std::string(2UL << 20U, 'a')), "AF-LLM-311");
 }
 
-class RecordingWork : public CollectArtifact {
+class AgenticRecordedWork : public CollectArtifact {
 protected:
     json::object recorded(const std::string& path) {
         const auto work = recorded_work(place_.scratch(), {path}, artifact_file(place_.scratch()), redactor_);
@@ -255,7 +255,7 @@ protected:
     Redactor redactor_{{{"SHOP_KEY", "sk-live-0123456789abcdef"}}, {}, "k"};
 };
 
-TEST_F(RecordingWork, records_text_as_is_and_encodes_other_bytes) {
+TEST_F(AgenticRecordedWork, records_text_as_is_and_encodes_other_bytes) {
     put("a.py", "x = 1\n\ty\n");
     EXPECT_EQ(recorded("a.py"), (json::object{{"path", "a.py"}, {"text", "x = 1\n\ty\n"}}));
     put("a.bin", "\xe9\r\n");
@@ -264,28 +264,28 @@ TEST_F(RecordingWork, records_text_as_is_and_encodes_other_bytes) {
     EXPECT_EQ(recorded("crlf"), (json::object{{"path", "crlf"}, {"base64", "YQ0K"}}));
 }
 
-TEST_F(RecordingWork, records_a_missing_file_as_deleted) {
+TEST_F(AgenticRecordedWork, records_a_missing_file_as_deleted) {
     EXPECT_EQ(recorded("gone"), (json::object{{"path", "gone"}, {"deleted", true}}));
 }
 
-TEST_F(RecordingWork, records_a_link_without_following_it) {
+TEST_F(AgenticRecordedWork, records_a_link_without_following_it) {
     fs::create_symlink("/etc/hostname", place_.scratch() + "/link");
     EXPECT_EQ(recorded("link"), (json::object{{"path", "link"}, {"link", "/etc/hostname"}}));
 }
 
-TEST_F(RecordingWork, does_not_record_secrets) {
+TEST_F(AgenticRecordedWork, does_not_record_secrets) {
     put("key.txt", "key = sk-live-0123456789abcdef\n");
     const std::string text(recorded("key.txt").at("text").as_string());
     EXPECT_THAT(text, Not(HasSubstr("sk-live")));
 }
 
-TEST_F(RecordingWork, refuses_work_that_is_too_large) {
+TEST_F(AgenticRecordedWork, refuses_work_that_is_too_large) {
     put("large", "");
     fs::resize_file(place_.scratch() + "/large", (16UL << 20U) + 1);
     EXPECT_EQ(recorded("large"), (json::object{{"error", "AF-LLM-314"}}));
 }
 
-TEST_F(RecordingWork, records_the_artifact_if_there_is_one) {
+TEST_F(AgenticRecordedWork, records_the_artifact_if_there_is_one) {
     const auto nothing = recorded_work(place_.scratch(), {}, artifact_file(place_.scratch()), redactor_);
     EXPECT_FALSE(nothing->contains("artifact"));
     put("artifact.yaml", "a: 1\n");

@@ -138,9 +138,9 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_and_is_retr
 }
 
 /// A stage whose agent hands in at once, and a gate that cannot measure until the user has fixed something.
-class UnmeasurableTest : public BaselineTest {
+class BaselineUnmeasurableTest : public BaselineTest {
 protected:
-    UnmeasurableTest() {
+    BaselineUnmeasurableTest() {
         bench.stage("a", [](StageContext& context) {
             AgentRun run;
             run.role = "software_developer";
@@ -163,7 +163,7 @@ protected:
                                            "agentforge setup", ErrorKind::unavailable};
 };
 
-TEST_F(UnmeasurableTest, a_fault_only_the_user_can_fix_pauses_and_resume_repeats_the_action) {
+TEST_F(BaselineUnmeasurableTest, a_fault_only_the_user_can_fix_pauses_and_resume_repeats_the_action) {
     const auto paused = bench.start(judged_by("tests"));
     EXPECT_EQ(paused.status, TaskStatus::paused);
     ASSERT_TRUE(paused.error.has_value());
@@ -174,7 +174,7 @@ TEST_F(UnmeasurableTest, a_fault_only_the_user_can_fix_pauses_and_resume_repeats
     EXPECT_EQ(asked, 1U);
 }
 
-TEST_F(UnmeasurableTest, the_model_must_fix_a_tree_without_a_language) {
+TEST_F(BaselineUnmeasurableTest, the_model_must_fix_a_tree_without_a_language) {
     hindrance = Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable};
     bench.answers([this](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 2) { hindrance.reset(); }
@@ -199,7 +199,7 @@ private:
     BackendInfo info_;
 };
 
-TEST_F(UnmeasurableTest, files_written_by_a_command_before_the_pause_are_recorded) {
+TEST_F(BaselineUnmeasurableTest, files_written_by_a_command_before_the_pause_are_recorded) {
     CommandingModel commanding;
     bench.services.model = [&commanding](const AgentDefinition&) -> Result<ModelClient*> { return &commanding; };
     bench.services.agentic = [](const AgentDefinition&) { return true; };

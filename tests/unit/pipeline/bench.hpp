@@ -17,7 +17,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/controller.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel::testing {
@@ -388,7 +388,7 @@ class SilentHandler final : public EscalationHandler {
 public:
     [[nodiscard]] std::string name() const override { return "silent"; }
     [[nodiscard]] Result<void> notify(const Escalation& escalation, CallContext&) override {
-        told.push_back(escalation.id);
+        notified.push_back(escalation.id);
         return {};
     }
     [[nodiscard]] Result<std::optional<Resolution>> wait_for_resolution(const Escalation&, CallContext&) override {
@@ -396,7 +396,7 @@ public:
         return answer;
     }
     [[nodiscard]] Result<void> notify_approval(const ApprovalRequest& request, CallContext&) override {
-        told.push_back(request.id);
+        notified.push_back(request.id);
         return {};
     }
     [[nodiscard]] Result<std::optional<Approval>> wait_for_approval(const ApprovalRequest& request, CallContext&) override {
@@ -407,7 +407,7 @@ public:
         approval.decided_by = "console";
         return std::optional<Approval>(approval);
     }
-    std::vector<std::string> told;
+    std::vector<std::string> notified;
     std::optional<Resolution> answer;
     bool approve = false;
     bool broken = false;

@@ -96,12 +96,12 @@ TEST_F(TestPipelineController, a_plain_resume_takes_the_answer_of_a_handler) {
 }
 
 TEST_F(TestPipelineController, execute_handles_escalation) {
-    std::optional<json::object> told;
+    std::optional<json::object> resolution;
     std::optional<json::object> partial;
     bench.stage("a", [&](StageContext& context) {
-        told = context.input().resolution;
+        resolution = context.input().resolution;
         partial = context.input().previous_attempt;
-        if (!told) {
+        if (!resolution) {
             return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}, json::object{{"text", "half"}});
         }
         return note();
@@ -110,12 +110,12 @@ TEST_F(TestPipelineController, execute_handles_escalation) {
     EXPECT_EQ(waiting.status, TaskStatus::paused);
     EXPECT_EQ(waiting.waiting_for, "escalation");
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
-    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+    EXPECT_THAT(bench.handler->notified, ElementsAre(waiting.waiting_id));
     EXPECT_EQ(bench.escalations.escalation(waiting.waiting_id)->question, "Which colour?");
     bench.resolve(waiting, {{"answer", "blue"}});
     const auto result = bench.resume(waiting.task_id);
     EXPECT_TRUE(result.success);
-    EXPECT_EQ(told->at("answer").as_string(), "blue");
+    EXPECT_EQ(resolution->at("answer").as_string(), "blue");
     EXPECT_EQ(partial->at("text").as_string(), "half");
 }
 
@@ -382,14 +382,14 @@ TEST_F(ControllerTest, a_refused_artifact_goes_back_with_its_errors_until_a_pers
         return StageResult::completed({{"text", ""}});
     });
     StartOptions options = Bench::with({"a"});
-    options.pipeline.stages[0].max_heals = 2;
+    options.pipeline.stages[0].max_contract_retries = 2;
     const auto waiting = bench.start(options);
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
     ASSERT_EQ(errors.size(), 3U);
     EXPECT_TRUE(errors[0].empty());
     ASSERT_FALSE(errors[1].empty());
     EXPECT_THAT(errors[1].front(), HasSubstr("text"));
-    EXPECT_EQ(bench.state(waiting.task_id).escalation->cause, EscalationCause::healing);
+    EXPECT_EQ(bench.state(waiting.task_id).escalation->cause, EscalationCause::contract_retries);
     EXPECT_EQ(bench.count(waiting.task_id, "artifact_rejected"), 3U);
 }
 
@@ -433,7 +433,8 @@ TEST_F(ControllerTest, completion_without_its_exit_gate_is_sent_back) {
 
 TEST_F(ControllerTest, a_gate_on_some_paths_or_another_tree_does_not_count_as_exit_gate) {
     bench.stage("a", [&](StageContext& context) {
-        const std::size_t turn = context.input().previous_errors.empty() ? 0 : context.workspace().exists("after.py") ? 2 : 1;
+        std::size_t turn = 0;
+        if (!context.input().previous_errors.empty()) { turn = context.workspace().exists("after.py") ? 2 : 1; }
         if (turn == 0) { EXPECT_TRUE(context.run_gate(GateRequest{"tests", {"README.md"}, {}}).ok()); }
         if (turn == 1) {
             EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}}).ok());
@@ -1304,7 +1305,7 @@ TEST_F(ControllerTest, other_handlers_are_notified_if_the_terminal_hangs) {
     hanging.let_go_and_wait();
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_TRUE(waiting.abandoned_thread);
-    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+    EXPECT_THAT(bench.handler->notified, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(ControllerTest, a_forbidden_write_by_a_program_is_reverted) {
@@ -1611,9 +1612,9 @@ TEST_F(BudgetTest, a_call_ended_by_the_time_limit_pauses_the_task) {
 }
 
 /// What a failed call adds to the ledger.
-class FailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
+class ControllerFailedCall : public BudgetTest, public ::testing::WithParamInterface<std::tuple<const char*, ErrorKind, bool>> {};
 
-TEST_P(FailedCall, counts_if_the_model_may_have_started) {
+TEST_P(ControllerFailedCall, counts_if_the_model_may_have_started) {
     const auto& [code, kind, counts] = GetParam();
     bench.services.model_name = [](const AgentDefinition&) { return std::string("fake-1"); };
     bench.answers([code = code, kind = kind](const CompletionRequest&) -> Result<Completion> {
@@ -1627,7 +1628,7 @@ TEST_P(FailedCall, counts_if_the_model_may_have_started) {
     EXPECT_EQ(spend.cost_microusd >= 100'000, counts);
 }
 
-INSTANTIATE_TEST_SUITE_P(Errors, FailedCall,
+INSTANTIATE_TEST_SUITE_P(Errors, ControllerFailedCall,
                          ::testing::Values(std::tuple{"AF-LLM-409", ErrorKind::transient, true},
                                            std::tuple{"AF-LLM-103", ErrorKind::timeout, true},
                                            std::tuple{"AF-LLM-411", ErrorKind::cancelled, true},
@@ -1703,19 +1704,20 @@ TEST_F(BudgetTest, the_same_failing_action_three_times_stops_the_stage_without_a
 }
 
 TEST_F(BudgetTest, an_agent_out_of_attempts_asks_a_person_and_continues_with_the_answer) {
-    std::vector<std::string> told;
+    std::vector<std::string> answers;
     bench.stage("a", [&](StageContext& context) {
         const json::value* answer = context.input().resolution ? context.input().resolution->if_contains("answer") : nullptr;
-        told.push_back(answer == nullptr ? "" : std::string(answer->as_string()));
-        return told.size() <= 3 ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid})
-                                : note();
+        answers.push_back(answer == nullptr ? "" : std::string(answer->as_string()));
+        return answers.size() <= 3
+                   ? StageResult::failed(Error{"AF-AGENT-010", "used up its 40 steps", "", "", ErrorKind::invalid})
+                   : note();
     });
     const auto waiting = bench.start(one_stage());
     ASSERT_EQ(waiting.exit_code, ExitCode::person_needed);
     EXPECT_THAT(bench.state(waiting.task_id).escalation->reason, HasSubstr("failed after 3 attempt(s)"));
     bench.resolve(waiting, {{"answer", "use the cache"}});
     EXPECT_TRUE(bench.resume(waiting.task_id).success);
-    EXPECT_EQ(told, (std::vector<std::string>{"", "", "", "use the cache"}));
+    EXPECT_EQ(answers, (std::vector<std::string>{"", "", "", "use the cache"}));
 }
 
 TEST_F(BudgetTest, a_failure_not_caused_by_the_agent_fails_the_task) {

@@ -525,8 +525,8 @@ TEST_F(PublishTest, sends_git_lfs_objects_before_the_branch) {
 TEST_F(PublishTest, a_password_in_the_address_is_not_shown) {
     git("config remote.origin.pushurl https://me:hush@github.example.org/acme/textkit.git");
     const auto done = publish();
-    const std::string told = done.ok() ? done->remote + done->url : done.error().to_string();
-    EXPECT_THAT(told, Not(HasSubstr("hush")));
+    const std::string shown = done.ok() ? done->remote + done->url : done.error().to_string();
+    EXPECT_THAT(shown, Not(HasSubstr("hush")));
 }
 
 // ----------------------------------------------------------------------------------------------- archive --

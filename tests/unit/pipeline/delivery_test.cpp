@@ -33,7 +33,7 @@ protected:
         EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
         return result.task_id;
     }
-    std::string told(const TaskState& state, const char* key) {
+    std::string reported(const TaskState& state, const char* key) {
         const json::object delivery = to_json(state).at("delivery").as_object();
         return delivery.contains(key) ? json::serialize(delivery.at(key)) : "absent";
     }
@@ -57,7 +57,7 @@ protected:
 
 TEST_F(DeliveryTest, a_task_ends_with_a_commit_by_default) {
     const std::string task = finished();
-    EXPECT_EQ(told(bench.state(task), "deliverable_type"), "\"commit\"");
+    EXPECT_EQ(reported(bench.state(task), "deliverable_type"), "\"commit\"");
     EXPECT_TRUE(bench.memory.branches.contains("agentforge/" + task));
     EXPECT_THAT(bench.memory.pushed, IsEmpty());
 }
@@ -87,7 +87,7 @@ TEST_F(DeliveryTest, the_type_files_writes_a_patch_and_leaves_git_unchanged) {
     const std::string task = finished();
     EXPECT_THAT(bench.memory.branches, IsEmpty());
     EXPECT_THAT(read_file(bench.task_folder(task) / "artifacts/delivery/change.patch").value(), HasSubstr("+++ b/CHANGELOG.md"));
-    EXPECT_EQ(told(bench.state(task), "commit_hooks"), "\"not run: no commit is made\"");
+    EXPECT_EQ(reported(bench.state(task), "commit_hooks"), "\"not run: no commit is made\"");
 }
 
 TEST_F(DeliveryTest, hook_output_is_journaled_as_a_gate) {
@@ -98,7 +98,7 @@ TEST_F(DeliveryTest, hook_output_is_journaled_as_a_gate) {
     };
     const TaskState state = bench.state(finished());
     EXPECT_TRUE(state.gates.at("hooks").passed);
-    EXPECT_EQ(told(state, "commit_hooks"), "\"pre-commit passed\"");
+    EXPECT_EQ(reported(state, "commit_hooks"), "\"pre-commit passed\"");
 }
 
 TEST_F(DeliveryTest, a_failing_hook_stops_the_commit_and_is_quoted) {
@@ -120,7 +120,7 @@ TEST_F(DeliveryTest, a_failed_hook_runs_again_on_resume) {
 TEST_F(DeliveryTest, skipped_hooks_are_named_in_the_report) {
     bench.services.delivery.hooks = "skip";
     bench.memory.hooks = [](const HookOrder&) { return refusing(); };
-    EXPECT_EQ(told(bench.state(finished()), "commit_hooks"), "\"not run: delivery.hooks is skip\"");
+    EXPECT_EQ(reported(bench.state(finished()), "commit_hooks"), "\"not run: delivery.hooks is skip\"");
 }
 
 TEST_F(DeliveryTest, changes_by_a_formatter_hook_are_measured_and_committed) {
@@ -191,14 +191,14 @@ TEST_F(DeliveryTest, a_base_that_moved_is_reported) {
     bench.memory.drift.branch = "main";
     bench.memory.drift.head = "newer";
     bench.memory.drift.commits = 3;
-    EXPECT_THAT(told(bench.state(finished()), "drift"), HasSubstr("\"commits\":3"));
+    EXPECT_THAT(reported(bench.state(finished()), "drift"), HasSubstr("\"commits\":3"));
 }
 
 TEST_F(DeliveryTest, a_pull_request_is_opened_for_the_pushed_branch) {
     bench.services.delivery.type = DeliveryType::pr;
     const TaskState state = bench.state(finished());
     EXPECT_THAT(bench.memory.pushed, ElementsAre(state.branch));
-    EXPECT_EQ(told(state, "pr_url"), "\"https://example.org/pr/1\"");
+    EXPECT_EQ(reported(state, "pr_url"), "\"https://example.org/pr/1\"");
 }
 
 TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_same_commit) {
@@ -212,7 +212,7 @@ TEST_F(DeliveryTest, a_push_that_fails_pauses_the_task_and_resume_pushes_the_sam
         return Published{"r", "https://example.org/" + order.commit, "gh", ""};
     };
     EXPECT_TRUE(bench.resume(paused.task_id).success);
-    EXPECT_EQ(told(bench.state(paused.task_id), "pr_url"), "\"https://example.org/commit-1\"");
+    EXPECT_EQ(reported(bench.state(paused.task_id), "pr_url"), "\"https://example.org/commit-1\"");
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
@@ -361,7 +361,7 @@ TEST_F(RebaseTest, does_nothing_if_the_base_did_not_move) {
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-class KilledRebaseTest : public RebaseTest {
+class RebaseKilledTest : public RebaseTest {
 protected:
     /// Moves the branch and ends before that is recorded.
     void rebase_and_die() {
@@ -378,7 +378,7 @@ protected:
     unsigned commits = 0;
 };
 
-TEST_F(KilledRebaseTest, the_next_rebase_records_the_commit_that_was_made) {
+TEST_F(RebaseKilledTest, the_next_rebase_records_the_commit_that_was_made) {
     rebase_and_die();
     const auto result = bench.controller().rebase(task, false);
     ASSERT_TRUE(result.ok()) << result.error().to_string();
@@ -388,7 +388,7 @@ TEST_F(KilledRebaseTest, the_next_rebase_records_the_commit_that_was_made) {
     EXPECT_EQ(bench.memory.commits, commits);
 }
 
-TEST_F(KilledRebaseTest, a_hook_that_formats_files_does_not_hide_the_commit) {
+TEST_F(RebaseKilledTest, a_hook_that_formats_files_does_not_hide_the_commit) {
     bench.memory.hooks = [](const HookOrder&) {
         HookReport report;
         report.runs.push_back({"pre-commit", 0, false, "", std::chrono::milliseconds(1)});
@@ -401,7 +401,7 @@ TEST_F(KilledRebaseTest, a_hook_that_formats_files_does_not_hide_the_commit) {
     EXPECT_EQ(bench.state(task).commit, made);
 }
 
-TEST_F(KilledRebaseTest, a_base_that_moved_again_is_rebased_onto_from_there) {
+TEST_F(RebaseKilledTest, a_base_that_moved_again_is_rebased_onto_from_there) {
     rebase_and_die();
     Files newest = bench.memory.trees.at(bench.memory.parents.at("newer").tree);
     newest["third.py"] = "theirs, too\n";
@@ -416,7 +416,7 @@ TEST_F(KilledRebaseTest, a_base_that_moved_again_is_rebased_onto_from_there) {
     EXPECT_EQ(bench.memory.branches.at(before.branch).first, result->commit);
 }
 
-TEST_F(KilledRebaseTest, a_branch_that_was_not_moved_is_rebased_again) {
+TEST_F(RebaseKilledTest, a_branch_that_was_not_moved_is_rebased_again) {
     rebase_and_die();
     bench.memory.branches.at(before.branch) = {before.commit, before.tree};
     bench.memory.drift.branch = "main";

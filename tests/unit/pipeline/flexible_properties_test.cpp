@@ -168,11 +168,11 @@ void property_3(const Task& task) {
     for (const StageState& stage : task.state.stages) {
         EXPECT_EQ(stage.status == StageStatus::skipped, !stage.skip_reason.empty()) << "property 3: stage " << stage.name;
         if (stage.status != StageStatus::skipped) { continue; }
-        const auto told = std::ranges::find_if(task.journal, [&](const Record& record) {
+        const auto reason = std::ranges::find_if(task.journal, [&](const Record& record) {
             return record.body.at("type") == json::value("stage_skipped") && record.body.at("stage") == json::value(stage.name) &&
                    record.body.at("reason") == json::value(stage.skip_reason);
         });
-        EXPECT_NE(told, task.journal.end()) << "property 3: no record says why stage " << stage.name << " was skipped";
+        EXPECT_NE(reason, task.journal.end()) << "property 3: no record says why stage " << stage.name << " was skipped";
     }
 }
 
@@ -263,9 +263,9 @@ std::vector<std::uint64_t> seeds() {
                             : std::vector<std::uint64_t>{1, 2, 3, 4};
 }
 
-class FlexibleProperties : public ::testing::TestWithParam<std::uint64_t> {};
+class TemplateProperties : public ::testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
+TEST_P(TemplateProperties, hold_over_random_templates_and_events) {
     std::cout << "seed " << GetParam() << " (AGENTFORGE_SEED), " << sequences << " sequences\n";
     Seen seen;
     for (unsigned number = 0; number < sequences && !HasFailure(); ++number) {
@@ -297,7 +297,7 @@ TEST_P(FlexibleProperties, hold_over_random_templates_and_events) {
 }
 
 /// Property 2 is not empty: some refused templates would have led to a stage without its prerequisite.
-TEST_P(FlexibleProperties, number_2_is_broken_by_templates_that_are_refused) {
+TEST_P(TemplateProperties, number_2_is_broken_by_templates_that_are_refused) {
     unsigned broken = 0;
     for (unsigned number = 0; number < sequences && broken == 0; ++number) {
         Dice dice(GetParam() * 1'000'000 + number);
@@ -311,7 +311,7 @@ TEST_P(FlexibleProperties, number_2_is_broken_by_templates_that_are_refused) {
     EXPECT_GT(broken, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, FlexibleProperties, ::testing::ValuesIn(seeds()));
+INSTANTIATE_TEST_SUITE_P(Seeds, TemplateProperties, ::testing::ValuesIn(seeds()));
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

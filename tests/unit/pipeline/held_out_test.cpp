@@ -56,8 +56,8 @@ protected:
     }
     StageResult implement(StageContext& context) {
         there.push_back(context.workspace().exists(other));
-        told = json::serialize(context.input().input_artifact);
-        for (const auto& [stage, artifact] : context.input().artifacts) { told += json::serialize(artifact); }
+        shown = json::serialize(context.input().input_artifact);
+        for (const auto& [stage, artifact] : context.input().artifacts) { shown += json::serialize(artifact); }
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
         return note();
     }
@@ -77,7 +77,7 @@ protected:
     Bench bench;
     GateBaseline green;
     std::vector<bool> there;
-    std::string told;
+    std::string shown;
     bool delivers_with = false;
     bool passes_without_the_other = true;
 };
@@ -86,9 +86,9 @@ TEST_F(HeldOutTest, green_works_without_the_file_and_its_gate_gets_it) {
     const auto result = bench.start(all());
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(false));
-    EXPECT_THAT(told, HasSubstr(seen));
-    EXPECT_THAT(told, Not(HasSubstr("other")));
-    EXPECT_THAT(told, Not(HasSubstr("three")));
+    EXPECT_THAT(shown, HasSubstr(seen));
+    EXPECT_THAT(shown, Not(HasSubstr("other")));
+    EXPECT_THAT(shown, Not(HasSubstr("three")));
     EXPECT_THAT(green.held_out.files, ElementsAre(other));
     EXPECT_TRUE(bench.memory.trees.at(green.held_out.tree).contains(other));
     EXPECT_FALSE(bench.memory.trees.at(green.red_tree).contains(other));

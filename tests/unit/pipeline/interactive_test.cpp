@@ -285,7 +285,7 @@ TEST_F(InteractiveTest, asks_at_the_terminal_whatever_the_settings_say) {
     console->typed_late = true;
     EXPECT_TRUE(bench.start(options()).success);
     EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
-    EXPECT_TRUE(bench.handler->told.empty()) << "nobody else need know what is decided at once";
+    EXPECT_TRUE(bench.handler->notified.empty()) << "nobody else need know what is decided at once";
     bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
     EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation")
         << "a task that is not interactive waits for nobody unless it was told to";
@@ -295,7 +295,7 @@ TEST_F(InteractiveTest, notifies_other_handlers_if_nobody_decides_at_the_termina
     bench.present = std::make_shared<SilentHandler>();  // The person there says: later.
     const auto waiting = bench.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
-    EXPECT_THAT(bench.handler->told, ElementsAre(waiting.waiting_id));
+    EXPECT_THAT(bench.handler->notified, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(InteractiveTest, names_an_invalid_answer_file_while_waiting_and_accepts_its_correction) {
@@ -333,9 +333,9 @@ void cut_after(Bench& bench, const std::string& task, std::string_view type) {
 }
 
 /// The same races for the artifact of a supervised task and for a question: each has one answer.
-class OneAnswer : public InteractiveTest, public ::testing::WithParamInterface<const char*> {
+class InteractiveOneAnswer : public InteractiveTest, public ::testing::WithParamInterface<const char*> {
 protected:
-    OneAnswer() {
+    InteractiveOneAnswer() {
         asks = [this](StageContext& context) {
             ++entered;
             if (std::string_view(GetParam()) == "approval" || context.input().resolution) { return note(); }
@@ -369,7 +369,7 @@ protected:
     std::shared_ptr<SlowConsole> console = std::make_shared<SlowConsole>();
 };
 
-TEST_P(OneAnswer, a_command_ends_the_wait_at_the_console) {
+TEST_P(InteractiveOneAnswer, a_command_ends_the_wait_at_the_console) {
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     bench.services.hang_grace = std::chrono::seconds(10);
@@ -379,7 +379,7 @@ TEST_P(OneAnswer, a_command_ends_the_wait_at_the_console) {
     EXPECT_TRUE(console->was_cancelled);
 }
 
-TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
+TEST_P(InteractiveOneAnswer, a_file_ends_the_wait_at_the_console) {
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     bench.services.hang_grace = std::chrono::seconds(10);
@@ -388,7 +388,7 @@ TEST_P(OneAnswer, a_file_ends_the_wait_at_the_console) {
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
-TEST_P(OneAnswer, an_unreadable_answer_is_named_and_the_task_keeps_waiting) {
+TEST_P(InteractiveOneAnswer, an_unreadable_answer_is_named_and_the_task_keeps_waiting) {
     const auto asked = bench.start(supervised());
     write_answer(asked.waiting_id, "approved: maybe\n");
     bench.wait = std::chrono::minutes(1);
@@ -403,7 +403,7 @@ TEST_P(OneAnswer, an_unreadable_answer_is_named_and_the_task_keeps_waiting) {
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
-TEST_P(OneAnswer, the_console_is_told_that_a_command_was_first) {
+TEST_P(InteractiveOneAnswer, the_console_is_told_that_a_command_was_first) {
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     console->typed_late = true;
@@ -414,7 +414,7 @@ TEST_P(OneAnswer, the_console_is_told_that_a_command_was_first) {
     EXPECT_TRUE(said("by commander"));
 }
 
-TEST_P(OneAnswer, a_command_is_told_that_a_file_was_first) {
+TEST_P(InteractiveOneAnswer, a_command_is_told_that_a_file_was_first) {
     const auto waiting = bench.start(supervised());
     answer_by_file(waiting.waiting_id);
     const Error second = std::string_view(GetParam()) == "approval"
@@ -426,7 +426,7 @@ TEST_P(OneAnswer, a_command_is_told_that_a_file_was_first) {
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
-TEST_P(OneAnswer, a_command_is_told_that_the_console_was_first) {
+TEST_P(InteractiveOneAnswer, a_command_is_told_that_the_console_was_first) {
     bench.other_handler = console;
     bench.wait = std::chrono::minutes(1);
     console->typed_late = true;
@@ -444,7 +444,7 @@ TEST_P(OneAnswer, a_command_is_told_that_the_console_was_first) {
     EXPECT_THAT(late.message, HasSubstr("by console"));
 }
 
-TEST_P(OneAnswer, a_crash_around_the_answer_neither_loses_nor_repeats_a_question) {
+TEST_P(InteractiveOneAnswer, a_crash_around_the_answer_neither_loses_nor_repeats_a_question) {
     const auto waiting = bench.start(supervised());
     answer_by_file(waiting.waiting_id);
     static_cast<void>(bench.resume(waiting.task_id));
@@ -458,7 +458,7 @@ TEST_P(OneAnswer, a_crash_around_the_answer_neither_loses_nor_repeats_a_question
         EXPECT_EQ(bench.count(waiting.task_id, approval ? "approval_decided" : "escalation_resolved"), 1U) << record;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Kinds, OneAnswer, ::testing::Values("approval", "question"),
+INSTANTIATE_TEST_SUITE_P(Kinds, InteractiveOneAnswer, ::testing::Values("approval", "question"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 TEST_F(InteractiveTest, a_question_includes_the_facts_the_kernel_knows) {
@@ -495,9 +495,9 @@ TEST_F(InteractiveTest, resume_uses_an_answer_given_before_a_crash) {
     EXPECT_EQ(bench.count(waiting.task_id, "step"), 1U);
 }
 
-class CrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
+class InteractiveCrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(CrashAfter, this_record_neither_loses_an_answer_nor_repeats_a_question) {
+TEST_P(InteractiveCrashAfter, this_record_neither_loses_an_answer_nor_repeats_a_question) {
     auto result = bench.start(options());
     const std::string task = result.task_id;
     const std::string first = result.waiting_id;
@@ -510,7 +510,8 @@ TEST_P(CrashAfter, this_record_neither_loses_an_answer_nor_repeats_a_question) {
     EXPECT_NE(result.waiting_id, first);
     EXPECT_TRUE(go_on(result, {.approved = true}).success);
 }
-INSTANTIATE_TEST_SUITE_P(Records, CrashAfter, ::testing::Values("answer", "action_proposed", "action_asked", "action_decided"),
+INSTANTIATE_TEST_SUITE_P(Records, InteractiveCrashAfter,
+                         ::testing::Values("answer", "action_proposed", "action_asked", "action_decided"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST_F(InteractiveTest, a_waiting_task_can_be_aborted) {

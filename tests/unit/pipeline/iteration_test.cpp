@@ -28,7 +28,7 @@ std::vector<records::FeedbackIssue> must(std::initializer_list<const char*> loca
     return recorded(issues);
 }
 
-TEST(PositionInAnArtifact, is_found_by_field_number_and_name) {
+TEST(IterationPosition, is_found_by_field_number_and_name) {
     const json::object artifact = specification("x");
     EXPECT_EQ(*place_in(artifact, "title"), "Add a cache");
     EXPECT_EQ(place_in(artifact, "requirements.REQ-003"), place_in(artifact, "requirements[1]"));

@@ -9,7 +9,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "journal/journal.hpp"
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 #include "task/state.hpp"
 
 namespace agentforge::kernel {
@@ -33,7 +33,7 @@ std::string other_than_shown(const json::value& now, const json::value& then, co
     return {};
 }
 
-class KeptJournal : public ::testing::TestWithParam<const char*> {
+class JournalKept : public ::testing::TestWithParam<const char*> {
 protected:
     [[nodiscard]] std::filesystem::path folder() const { return journals / GetParam(); }
     [[nodiscard]] json::object shown() const {
@@ -41,7 +41,7 @@ protected:
     }
 };
 
-TEST_P(KeptJournal, folds_to_the_recorded_state) {
+TEST_P(JournalKept, folds_to_the_recorded_state) {
     const auto records = Journal::read(folder() / "actions.yaml");
     ASSERT_TRUE(records.ok()) << records.error().to_string();
     const json::object expected = shown();
@@ -55,7 +55,7 @@ TEST_P(KeptJournal, folds_to_the_recorded_state) {
     EXPECT_EQ(other_than_shown(json::value(to_json(state)), json::value(expected), "state"), "");
 }
 
-TEST_P(KeptJournal, folds_to_its_last_record) {
+TEST_P(JournalKept, folds_to_its_last_record) {
     const auto records = Journal::read(folder() / "actions.yaml");
     ASSERT_TRUE(records.ok());
     const auto state = fold_all(*records);
@@ -63,7 +63,7 @@ TEST_P(KeptJournal, folds_to_its_last_record) {
     EXPECT_EQ(state->seq, records->size());
 }
 
-TEST_P(KeptJournal, can_be_continued_in_a_session) {
+TEST_P(JournalKept, can_be_continued_in_a_session) {
     const TemporaryDirectory project("kept");
     TaskStore store(project.path() / ".agentforge");
     const std::string id(shown().at("task_id").as_string());
@@ -89,11 +89,11 @@ TEST_P(KeptJournal, can_be_continued_in_a_session) {
     EXPECT_TRUE(*again == gone_on);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, KeptJournal,
+INSTANTIATE_TEST_SUITE_P(Kept, JournalKept,
                          ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action",
                                            "waiting_for_approval"));
 
-TEST(KeptJournals, a_killed_run_keeps_the_unused_answer) {
+TEST(JournalsKept, a_killed_run_keeps_the_unused_answer) {
     const auto state = fold_all(Journal::read(journals / "killed_in_green" / "actions.yaml").value());
     ASSERT_TRUE(state.ok());
     ASSERT_FALSE(state->resumption.runs.empty());
@@ -103,7 +103,7 @@ TEST(KeptJournals, a_killed_run_keeps_the_unused_answer) {
     EXPECT_FALSE(state->resumption.calls.empty());
 }
 
-TEST(KeptJournals, a_rebased_delivery_is_shown_byte_for_byte_as_before) {
+TEST(JournalsKept, a_rebased_delivery_is_shown_byte_for_byte_as_before) {
     const std::filesystem::path folder = journals / "delivered_and_rebased";
     const auto shown = parse_json(read_file(folder / "state.yaml").value(), "state.yaml").value();
     const auto state = fold_all(Journal::read(folder / "actions.yaml").value());
@@ -111,7 +111,7 @@ TEST(KeptJournals, a_rebased_delivery_is_shown_byte_for_byte_as_before) {
     EXPECT_EQ(json::serialize(to_json(*state).at("delivery")), json::serialize(shown.at("delivery")));
 }
 
-TEST(KeptJournals, a_pending_approval_has_the_deadline_of_its_record) {
+TEST(JournalsKept, a_pending_approval_has_the_deadline_of_its_record) {
     const auto state = fold_all(Journal::read(journals / "waiting_for_approval" / "actions.yaml").value());
     ASSERT_TRUE(state.ok() && state->approval);
     EXPECT_EQ(state->resumption.deadline.id, state->approval->id);
@@ -130,7 +130,7 @@ Error refusal_of(std::string_view type, const char* field, const json::value& va
     return state.ok() ? Error{} : state.error();
 }
 
-TEST(KeptJournals, a_record_with_a_path_outside_the_tasks_folder_is_refused) {
+TEST(JournalsKept, a_record_with_a_path_outside_the_tasks_folder_is_refused) {
     for (const char* file : {"/etc/passwd", "../../state.yaml", "artifacts/../../../x", "", "./x"}) {
         EXPECT_NE(refusal_of("artifact_accepted", "artifact", file).message.find("is not a file below the task's folder"),
                   std::string::npos)
@@ -140,7 +140,7 @@ TEST(KeptJournals, a_record_with_a_path_outside_the_tasks_folder_is_refused) {
     }
 }
 
-TEST(KeptJournals, a_rebase_cannot_name_the_delivered_file) {
+TEST(JournalsKept, a_rebase_cannot_name_the_delivered_file) {
     auto journal = Journal::read(journals / "delivered_and_rebased" / "actions.yaml").value();
     const auto rebased = std::find_if(journal.begin(), journal.end(),
                                       [](const Record& record) { return record.type() == records::Rebased::type; });
@@ -151,7 +151,7 @@ TEST(KeptJournals, a_rebase_cannot_name_the_delivered_file) {
     EXPECT_EQ(state.error().message, "the journal contains a record with the unknown field `patch_file`");
 }
 
-TEST(KeptJournals, a_usage_that_is_not_a_token_count_is_refused) {
+TEST(JournalsKept, a_usage_that_is_not_a_token_count_is_refused) {
     const json::value none[] = {"x", -5, nullptr, 1.5, json::value(std::uint64_t(1) << 63U)};
     for (const json::value& number : none) {
         EXPECT_NE(refusal_of("answer", "input_tokens", number, "usage").message.find("`input_tokens`"), std::string::npos)

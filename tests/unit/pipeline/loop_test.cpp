@@ -197,9 +197,9 @@ TEST_F(CycleTests, Should_Cycle_On_Review_Reject) {
     const auto result = run();
     EXPECT_TRUE(result.success);
     EXPECT_THAT(ran, ElementsAre("plan", "execute", "verify", "review", "plan", "execute", "verify", "review"));
-    const auto& told = bench.state(result.task_id).resumption.cycles;
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0].reason, "review found something");
+    const auto& recorded = bench.state(result.task_id).resumption.cycles;
+    ASSERT_EQ(recorded.size(), 1U);
+    EXPECT_EQ(recorded[0].reason, "review found something");
 }
 
 TEST_F(CycleTests, Should_Enforce_Limit) {
@@ -273,7 +273,7 @@ json::object plan_of(std::size_t steps) {
 }
 
 /// The shipped stage `execute` between stages that are functions, with a model that is a function too.
-class StepTest : public ::testing::Test {
+class LoopStepTest : public ::testing::Test {
 protected:
     void plan(std::size_t steps) {
         bench.stage("plan", [steps](StageContext&) { return StageResult::completed(plan_of(steps)); });
@@ -308,7 +308,7 @@ protected:
     std::vector<std::string> seen;
 };
 
-TEST_F(StepTest, works_through_the_plan_in_order) {
+TEST_F(LoopStepTest, works_through_the_plan_in_order) {
     plan(3);
     model();
     const auto result = bench.start(options);
@@ -317,7 +317,7 @@ TEST_F(StepTest, works_through_the_plan_in_order) {
     EXPECT_EQ(result.deliverable->at("summary").as_string(), "Part 1 is done\nPart 2 is done\nPart 3 is done");
 }
 
-TEST_F(StepTest, Step_retry_limit_is_3) {
+TEST_F(LoopStepTest, Step_retry_limit_is_3) {
     plan(1);
     options.pipeline.stages[2].max_retries = 0;
     model([](std::int64_t) { return true; });
@@ -326,7 +326,7 @@ TEST_F(StepTest, Step_retry_limit_is_3) {
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
 }
 
-TEST_F(StepTest, the_next_attempt_starts_at_the_failed_step) {
+TEST_F(LoopStepTest, the_next_attempt_starts_at_the_failed_step) {
     plan(2);
     options.pipeline.stages[2].config["step_retry_limit"] = 0;
     model([failed = 0](std::int64_t step) mutable { return step == 2 && ++failed <= 3; });
@@ -335,7 +335,7 @@ TEST_F(StepTest, the_next_attempt_starts_at_the_failed_step) {
     EXPECT_THAT(begun(result.task_id), ElementsAre(std::pair(1U, 1U), std::pair(2U, 1U), std::pair(2U, 1U)));
 }
 
-TEST_F(StepTest, handles_a_hundred_steps) {
+TEST_F(LoopStepTest, handles_a_hundred_steps) {
     plan(100);
     model();
     const auto result = bench.start(options);
@@ -343,7 +343,7 @@ TEST_F(StepTest, handles_a_hundred_steps) {
     EXPECT_EQ(begun(result.task_id).size(), 100U);
 }
 
-TEST_F(StepTest, reports_its_position_in_the_plan) {
+TEST_F(LoopStepTest, reports_its_position_in_the_plan) {
     plan(7);
     model([this](std::int64_t step) {
         if (step == 3) { bench.cancel.request(); }
@@ -356,7 +356,7 @@ TEST_F(StepTest, reports_its_position_in_the_plan) {
 
 // ------------------------------------------------------------------------------------------------------------ context --
 
-using ContextTests = StepTest;
+using ContextTests = LoopStepTest;
 
 TEST_F(ContextTests, Should_Provide_Full_To_Planner) {
     options = Bench::with({"plan"});

@@ -45,6 +45,9 @@ void drop_unknown_fields(json::object& record, const std::variant<T...>*) {
 json::object arbitrary(const Task& task, Dice& dice) {
     static const std::vector<std::string> types = types_to_try();
     static const std::vector<std::string> trees{"t0", "t1", "t2"};
+    static const std::vector<std::string> decisions{"edited", "whim", "approved", "approved"};
+    static const std::vector<std::string> gates{"deliver", "green", "tests"};
+    const std::string open_action = task.state.action ? task.state.action->hash : "a1";
     const std::string& stage = dice.pick(task.state.stages).name;
     const std::string& type = dice.pick(types);
     json::object record{
@@ -67,14 +70,10 @@ json::object arbitrary(const Task& task, Dice& dice) {
         {"abort", dice.once_in(2)},
         {"approved", dice.once_in(2)},
         {"resolution_blob", "b"},
-        {"action_hash", dice.once_in(3)     ? "a9"
-                        : task.state.action ? task.state.action->hash
-                                            : "a1"},
+        {"action_hash", dice.once_in(3) ? "a9" : open_action},
         {"action_blob", "b"},
         {"tool", "edit_file"},
-        {"decision", dice.once_in(4)   ? "edited"
-                     : dice.once_in(4) ? "whim"
-                                       : "approved"},
+        {"decision", dice.pick(decisions)},
         {"artifact", dice.once_in(8) ? "../p" : "p"},
         {"artifact_hash", dice.once_in(3) ? "a9" : task.state.stage().artifact_hash},
         {"conditions", json::array{"trivial_change"}},
@@ -83,9 +82,7 @@ json::object arbitrary(const Task& task, Dice& dice) {
         {"blocking", dice.roll(2)},
         {"issues", json::array()},
         {"step", dice.once_in(8) ? dice.roll(3) : task.state.steps + (type == records::Step::type ? 1 : 0)},
-        {"gate", dice.once_in(4)   ? "deliver"
-                 : dice.once_in(2) ? "green"
-                                   : "tests"},
+        {"gate", dice.pick(gates)},
         {"passed", dice.once_in(2)},
         {"partial", dice.once_in(3)},
         {"summary", "s"},

@@ -12,9 +12,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// A stage whose agent writes slug.py, step by step, and whose gates return `judged` for that file.
-class Progress : public ::testing::Test {
+class ProgressCheck : public ::testing::Test {
 protected:
-    Progress() {
+    ProgressCheck() {
         bench.memory.gate = [this](const GateCall& call, const Files& files) -> Result<GateReport> {
             const auto slug = files.find("slug.py");
             return judged(call, slug == files.end() ? std::string() : slug->second);
@@ -65,7 +65,7 @@ protected:
     };
 };
 
-TEST_F(Progress, alternating_between_two_wrong_diffs_is_not_progress) {
+TEST_F(ProgressCheck, alternating_between_two_wrong_diffs_is_not_progress) {
     act = [](unsigned call) { return edit(call % 2 == 0 ? "one" : "other"); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate == "syntax") { return failing(call, {}); }
@@ -77,7 +77,7 @@ TEST_F(Progress, alternating_between_two_wrong_diffs_is_not_progress) {
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, edits_of_other_files_are_not_progress) {
+TEST_F(ProgressCheck, edits_of_other_files_are_not_progress) {
     act = [](unsigned call) { return edit("x", "other" + std::to_string(call) + ".py"); };
     judged = [](const GateCall& call, const std::string&) {
         return failing(call, call.request.gate == "syntax" ? std::vector<std::string>() : std::vector<std::string>{"test_a"});
@@ -86,7 +86,7 @@ TEST_F(Progress, edits_of_other_files_are_not_progress) {
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, code_that_fails_with_a_different_message_each_time_is_not_progress) {
+TEST_F(ProgressCheck, code_that_fails_with_a_different_message_each_time_is_not_progress) {
     judged = [](const GateCall& call, const std::string& slug) {
         std::string word = "name";
         for (const char digit : slug) { word += static_cast<char>('a' + (digit - '0')); }
@@ -96,7 +96,7 @@ TEST_F(Progress, code_that_fails_with_a_different_message_each_time_is_not_progr
     EXPECT_LE(calls, 26U);
 }
 
-TEST_F(Progress, artifacts_refused_for_a_different_reason_each_time_are_not_progress) {
+TEST_F(ProgressCheck, artifacts_refused_for_a_different_reason_each_time_are_not_progress) {
     act = [](unsigned call) { return call % 2 == 1 ? edit(std::to_string(call)) : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "green") { return failing(call, {}); }
@@ -108,14 +108,17 @@ TEST_F(Progress, artifacts_refused_for_a_different_reason_each_time_are_not_prog
     EXPECT_LE(calls, 20U);
 }
 
-TEST_F(Progress, endless_reading_is_not_progress) {
+TEST_F(ProgressCheck, endless_reading_is_not_progress) {
     act = [](unsigned call) { return call_tool("list_files", {{"directory", "."}, {"glob", "*" + std::to_string(call)}}); };
     EXPECT_THAT(why(start()), HasSubstr("makes no progress"));
     EXPECT_LE(calls, 61U);
 }
 
-TEST_F(Progress, more_passing_tests_are_progress_although_a_violation_stays) {
-    act = [](unsigned call) { return call < 38 ? edit(std::string(call, 'x')) : call == 38 ? edit("done") : hand_in(); };
+TEST_F(ProgressCheck, more_passing_tests_are_progress_although_a_violation_stays) {
+    act = [](unsigned call) {
+        if (call > 38) { return hand_in(); }
+        return edit(call == 38 ? "done" : std::string(call, 'x'));
+    };
     judged = [](const GateCall& call, const std::string& slug) {
         if (slug == "done") { return failing(call, {}); }
         if (call.request.gate == "conformance") { return failing(call, {}, {"a finding"}); }
@@ -127,7 +130,7 @@ TEST_F(Progress, more_passing_tests_are_progress_although_a_violation_stays) {
     EXPECT_THAT(why(result), Not(HasSubstr("makes no progress")));
 }
 
-TEST_F(Progress, red_fixing_one_fault_after_another_is_progress) {
+TEST_F(ProgressCheck, red_fixing_one_fault_after_another_is_progress) {
     act = [](unsigned call) { return call % 2 == 1 ? edit(std::string(call / 2, 'x')) : hand_in(); };
     judged = [](const GateCall& call, const std::string& slug) {
         if (call.request.gate != "red") { return failing(call, {}); }

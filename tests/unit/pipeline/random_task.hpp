@@ -44,7 +44,7 @@ inline PipelineTemplate random_pipeline(Dice& dice) {
         stage.contract = "note";
         stage.artifact = "note";
         stage.max_retries = dice.roll(4);
-        stage.max_heals = dice.roll(4);
+        stage.max_contract_retries = dice.roll(4);
         stage.max_reviews = dice.roll(4);
         stage.max_cycles = dice.roll(4);
         stage.max_iterations = dice.roll(4);
@@ -125,7 +125,7 @@ public:
                                                                 body.at("passed").as_bool()};
             if (after.progress == StageProgress::failed && after.stage().attempts == 0) {
                 attempts_[after.stage().name] = 0;
-                ++heals_[after.stage().name];
+                ++contract_retries_[after.stage().name];
             }
         }
         if (stage.empty()) { return; }
@@ -134,9 +134,9 @@ public:
             EXPECT_LE(++attempts_[stage], limits.max_retries + 1) << stage;
         } else if (type == "artifact_rejected") {
             attempts_[stage] = 0;
-            EXPECT_LE(++heals_[stage], limits.max_heals + 1) << stage;
+            EXPECT_LE(++contract_retries_[stage], limits.max_contract_retries + 1) << stage;
         } else if (type == "artifact_accepted") {
-            heals_[stage] = 0;
+            contract_retries_[stage] = 0;
         } else if (type == "review_finished") {
             if (limits.review_blocking && body.at("blocking").to_number<unsigned>() > 0) {
                 attempts_[stage] = 0;
@@ -168,12 +168,12 @@ public:
 private:
     void new_round(const std::string& stage) {
         attempts_[stage] = 0;
-        heals_[stage] = 0;
+        contract_retries_[stage] = 0;
         reviews_[stage] = 0;
     }
 
     const PipelineTemplate& pipeline_;
-    std::map<std::string, unsigned> attempts_, heals_, reviews_, iterations_, cycles_, escalations_;
+    std::map<std::string, unsigned> attempts_, contract_retries_, reviews_, iterations_, cycles_, escalations_;
     std::map<std::string, std::pair<std::string, bool>> gates_;
     bool ended_ = false;
 };

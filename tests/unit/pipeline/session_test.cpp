@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/session.hpp"
+#include "pipeline/task_session.hpp"
 
 #include <fstream>
 

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 json::object naming(const std::string& text) { return {{"risks", json::array{json::object{{"description", text}}}}}; }
 
-TEST(NamedPaths, match_only_as_whole_paths) {
+TEST(StalenessNamedPaths, match_only_as_whole_paths) {
     EXPECT_TRUE(names_path(naming("src/a.py"), "src/a.py"));
     EXPECT_TRUE(names_path(naming("See `src/a.py:12`, and ./src/a.py."), "src/a.py"));
     EXPECT_TRUE(names_path({{"file_notes", {{"src/a.py", "new"}}}}, "src/a.py"));
@@ -20,13 +20,13 @@ TEST(NamedPaths, match_only_as_whole_paths) {
     EXPECT_FALSE(names_path(naming("data.py"), "a.py"));
 }
 
-TEST(NamedPaths, include_files_below_a_folder_named_with_a_slash) {
+TEST(StalenessNamedPaths, include_files_below_a_folder_named_with_a_slash) {
     EXPECT_TRUE(names_path(naming("src/auth/"), "src/auth/token.py"));
     EXPECT_FALSE(names_path(naming("src/auth"), "src/auth/token.py"));
     EXPECT_FALSE(names_path(naming("/"), "src/auth/token.py"));
 }
 
-TEST(NamedPaths, include_files_below_a_source_folder_that_is_a_whole_text) {
+TEST(StalenessNamedPaths, include_files_below_a_source_folder_that_is_a_whole_text) {
     const Folders folders{"src", "src/auth"};
     for (const char* text : {"src/auth", "./src/auth", "src/auth/", "src"}) {
         EXPECT_TRUE(names_path(naming(text), "src/auth/token.py", folders)) << text;

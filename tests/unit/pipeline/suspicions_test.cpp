@@ -45,7 +45,7 @@ TEST(Suspicions, the_mutants_of_one_line_are_one_suspicion) {
 
 TEST(Suspicions, a_clean_report_has_none) { EXPECT_THAT(suspicions(GateReport{}, HeldOutTests{}), IsEmpty()); }
 
-class StrictTest : public ::testing::Test {
+class SuspicionsStrictTest : public ::testing::Test {
 protected:
     PipelineResult run(bool strict, GateReport found) {
         bench.services.ask_about_suspicions = strict;
@@ -66,16 +66,16 @@ protected:
     Bench bench;
 };
 
-TEST_F(StrictTest, a_suspicion_does_not_stop_the_task_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
+TEST_F(SuspicionsStrictTest, a_suspicion_does_not_stop_the_task_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
 
-TEST_F(StrictTest, a_suspicion_waits_for_approval_if_strict) {
+TEST_F(SuspicionsStrictTest, a_suspicion_waits_for_approval_if_strict) {
     const auto waiting = run(true, suspicious());
     EXPECT_EQ(waiting.waiting_for, "approval");
     ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
     EXPECT_TRUE(bench.resume(waiting.task_id).success);
 }
 
-TEST_F(StrictTest, work_without_suspicion_needs_no_approval) { EXPECT_TRUE(run(true, GateReport{}).success); }
+TEST_F(SuspicionsStrictTest, work_without_suspicion_needs_no_approval) { EXPECT_TRUE(run(true, GateReport{}).success); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 
 namespace agentforge::kernel::test {
 

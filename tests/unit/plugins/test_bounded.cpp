@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/bounded.hpp"
+#include "plugins/call_watch.hpp"
 
 #include <gtest/gtest.h>
 

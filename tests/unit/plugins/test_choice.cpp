@@ -162,7 +162,7 @@ TEST_F(PluginSet, of_two_versions_uses_the_locked_one) {
 }
 
 /// A file that anyone on the machine may write.
-class WorldWritable : public PluginSet {
+class PluginWorldWritable : public PluginSet {
 protected:
     [[nodiscard]] std::vector<Error> problems_with(const std::string& file) {
         fs::permissions(folder.path() + file, fs::perms::others_write, fs::perm_options::add);
@@ -171,7 +171,7 @@ protected:
     }
 };
 
-TEST_F(WorldWritable, folder_of_a_plugin_is_named) {
+TEST_F(PluginWorldWritable, folder_of_a_plugin_is_named) {
     const auto problems = problems_with("/good");
     ASSERT_THAT(problems, SizeIs(1));
     EXPECT_EQ(problems[0].code, "AF-PLUG-038");
@@ -179,11 +179,11 @@ TEST_F(WorldWritable, folder_of_a_plugin_is_named) {
     EXPECT_THAT(problems[0].remedy, HasSubstr("chmod o-w"));
 }
 
-TEST_F(WorldWritable, library_of_a_plugin_is_named) {
+TEST_F(PluginWorldWritable, library_of_a_plugin_is_named) {
     EXPECT_EQ(problems_with("/good/good.so").at(0).where, folder.path() + "/good/good.so");
 }
 
-TEST_F(WorldWritable, folder_of_plugins_is_named_once) {
+TEST_F(PluginWorldWritable, folder_of_plugins_is_named_once) {
     folder.add("again", test::manifest_of("org.agentforge.test.again", "good.so", {test::entry("tool", "again")}),
                "good/good.so");
     const auto problems = problems_with("");

@@ -23,9 +23,9 @@ struct Bad {
     const char* schema;
     const char* message;
 };
-class BadSchema : public testing::TestWithParam<Bad> {};
+class ConfigSchemaRefused : public testing::TestWithParam<Bad> {};
 
-TEST_P(BadSchema, is_named) {
+TEST_P(ConfigSchemaRefused, is_named) {
     const auto checked = check_config_schema(with_schema(GetParam().schema));
     ASSERT_FALSE(checked.ok());
     EXPECT_EQ(checked.error().code, "AF-PLUG-051");
@@ -33,7 +33,7 @@ TEST_P(BadSchema, is_named) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    , BadSchema,
+    , ConfigSchemaRefused,
     testing::Values(Bad{"of_a_list", R"({"type": "array"})", "must be \"object\""},
                     Bad{"unknown_type", R"({"type": "strng"})", "must name a JSON type"},
                     Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},

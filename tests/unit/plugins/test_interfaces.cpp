@@ -79,9 +79,9 @@ TEST_F(InterfaceVersion, no_longer_supported_is_refused_and_names_the_newer_one)
 }
 
 /// A newer host, whose kernel works with ToolV2.
-class NewHost : public InterfaceVersion {
+class InterfaceNewHost : public InterfaceVersion {
 protected:
-    NewHost() {
+    InterfaceNewHost() {
         versions.add(agentforge::tool_interface_version, [](std::shared_ptr<void> object) -> std::shared_ptr<example::ToolV2> {
             return std::make_shared<OldAsNew>(InterfaceVersions<Tool>::as_it_is(std::move(object)));
         });
@@ -99,14 +99,14 @@ protected:
     Interfaces accepted;
 };
 
-TEST_F(NewHost, uses_new_functions_of_a_new_plugin) {
+TEST_F(InterfaceNewHost, uses_new_functions_of_a_new_plugin) {
     const auto tool = make("new");
     ASSERT_NE(tool, nullptr);
     EXPECT_EQ(tool->preview({}, context).output, "would do new work");
     EXPECT_EQ(tool->call({}, context).output, "new work");
 }
 
-TEST_F(NewHost, uses_defaults_for_new_functions_missing_in_an_old_binary) {
+TEST_F(InterfaceNewHost, uses_defaults_for_new_functions_missing_in_an_old_binary) {
     const auto tool = make("old");
     ASSERT_NE(tool, nullptr);
     EXPECT_EQ(tool->preview({}, context).output, "cannot tell");
@@ -114,7 +114,7 @@ TEST_F(NewHost, uses_defaults_for_new_functions_missing_in_an_old_binary) {
     EXPECT_EQ(tool->spec().name, "old_tool");
 }
 
-TEST_F(NewHost, names_all_versions_it_supports) { EXPECT_EQ(versions.words(), "1 and 2"); }
+TEST_F(InterfaceNewHost, names_all_versions_it_supports) { EXPECT_EQ(versions.words(), "1 and 2"); }
 
 }  // namespace
 }  // namespace agentforge::kernel

@@ -125,7 +125,7 @@ TEST(PluginLibrary, other_compiler_flags_are_refused_even_if_the_library_links) 
     EXPECT_THAT(error.message, HasSubstr("_dbg1_"));
 }
 
-TEST(LoadFailure, missing_library_is_named) {
+TEST(PluginLoadFailure, missing_library_is_named) {
     PluginManifest manifest;
     manifest.id = "a.b";
     const Error error = explain_load_failure(
@@ -134,7 +134,7 @@ TEST(LoadFailure, missing_library_is_named) {
     EXPECT_EQ(error.message, "The plugin library cannot be opened: it needs the library `libfoo.so.3`, which is not installed");
 }
 
-TEST(LoadFailure, strips_only_the_misleading_end_of_an_unknown_message) {
+TEST(PluginLoadFailure, strips_only_the_misleading_end_of_an_unknown_message) {
     PluginManifest manifest;
     const Error error = explain_load_failure(
         "boost::dll::shared_library::load() failed (dlerror system message: no (such) luck): Bad file descriptor", manifest);
@@ -179,16 +179,16 @@ struct Spoiled {
     void (*spoil)(Descriptor&);
     const char* code;
 };
-class SpoiledDescriptor : public testing::TestWithParam<Spoiled> {};
+class PluginDescriptorSpoiled : public testing::TestWithParam<Spoiled> {};
 
-TEST_P(SpoiledDescriptor, is_refused) {
+TEST_P(PluginDescriptorSpoiled, is_refused) {
     Descriptor descriptor;
     GetParam().spoil(descriptor);
     EXPECT_EQ(descriptor.verdict(), GetParam().code);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    PluginDescriptor, SpoiledDescriptor,
+    PluginDescriptor, PluginDescriptorSpoiled,
     testing::Values(
         Spoiled{"other_abi_version", [](Descriptor& d) { d.value.abi_version = 2; }, "AF-PLUG-012"},
         Spoiled{"other_size", [](Descriptor& d) { d.value.size = 8; }, "AF-PLUG-012"},

@@ -215,7 +215,7 @@ TEST_F(PluginLockTest, a_library_locked_while_truncated_is_named_by_its_file) {
     EXPECT_EQ(tool.error().where, good("good.so"));
 }
 
-class LockedWithSibling : public PluginLockTest {
+class PluginLockedWithSibling : public PluginLockTest {
 protected:
     void SetUp() override {
         folder.add("tool/beside",
@@ -227,14 +227,14 @@ protected:
     [[nodiscard]] std::string beside() const { return folder.path() + "/tool/beside/libagentforge-test-beside.so"; }
 };
 
-TEST_F(LockedWithSibling, library_is_found_by_the_plugin_that_needs_it) {
+TEST_F(PluginLockedWithSibling, library_is_found_by_the_plugin_that_needs_it) {
     PluginRegistry registry = discover();
     const auto tool = registry.tool("beside");
     ASSERT_TRUE(tool.ok()) << tool.error().to_string();
     EXPECT_EQ((*tool)->call({}, context).output, "from beside");
 }
 
-TEST_F(LockedWithSibling, changed_library_is_refused) {
+TEST_F(PluginLockedWithSibling, changed_library_is_refused) {
     flip_last_byte(beside());
     const auto tool = discover().tool("beside");
     ASSERT_FALSE(tool.ok());
@@ -242,7 +242,7 @@ TEST_F(LockedWithSibling, changed_library_is_refused) {
     EXPECT_EQ(tool.error().where, beside());
 }
 
-class UnlockedWithSibling : public testing::Test {
+class PluginUnlockedWithSibling : public testing::Test {
 protected:
     void SetUp() override {
         folder.add("tool/beside",
@@ -253,7 +253,7 @@ protected:
     FakeContext context;
 };
 
-TEST_F(UnlockedWithSibling, finds_the_library_in_the_plugins_folder) {
+TEST_F(PluginUnlockedWithSibling, finds_the_library_in_the_plugins_folder) {
     fs::copy_file(std::string(TEST_PLUGINS) + "/beside/libagentforge-test-beside.so",
                   folder.path() + "/tool/beside/libagentforge-test-beside.so");
     const auto tool = folder.discover().tool("beside");
@@ -261,7 +261,7 @@ TEST_F(UnlockedWithSibling, finds_the_library_in_the_plugins_folder) {
     EXPECT_EQ((*tool)->call({}, context).output, "from beside");
 }
 
-TEST_F(UnlockedWithSibling, is_refused_if_the_sibling_library_is_truncated) {
+TEST_F(PluginUnlockedWithSibling, is_refused_if_the_sibling_library_is_truncated) {
     std::ofstream(folder.path() + "/tool/beside/libagentforge-test-beside.so") << "no library";
     const auto tool = folder.discover().tool("beside");
     ASSERT_FALSE(tool.ok());
@@ -269,12 +269,12 @@ TEST_F(UnlockedWithSibling, is_refused_if_the_sibling_library_is_truncated) {
     EXPECT_THAT(tool.error().where, HasSubstr("libagentforge-test-beside.so"));
 }
 
-TEST(NeededLibraries, of_a_plugin_are_read_from_its_bytes) {
+TEST(PluginNeededLibraries, of_a_plugin_are_read_from_its_bytes) {
     EXPECT_THAT(needed_libraries(read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value()),
                 Contains("libagentforge-test-beside.so"));
 }
 
-TEST(NeededLibraries, of_corrupt_bytes_never_crash) {
+TEST(PluginNeededLibraries, of_corrupt_bytes_never_crash) {
     const std::string whole = read_file(std::string(TEST_PLUGINS) + "/bad/with_beside.so").value();
     for (std::size_t size = 0; size < whole.size(); size += whole.size() / 97 + 1) {
         static_cast<void>(needed_libraries(std::string_view(whole).substr(0, size)));
@@ -295,9 +295,9 @@ struct BrokenLock {
     const char* message;
     const char* place;
 };
-class BrokenLockFile : public PluginLockTest, public testing::WithParamInterface<BrokenLock> {};
+class PluginLockBroken : public PluginLockTest, public testing::WithParamInterface<BrokenLock> {};
 
-TEST_P(BrokenLockFile, is_named_with_its_position) {
+TEST_P(PluginLockBroken, is_named_with_its_position) {
     std::ofstream(file) << GetParam().text;
     const auto lock = PluginLock::load(file);
     ASSERT_FALSE(lock.ok());
@@ -308,7 +308,7 @@ TEST_P(BrokenLockFile, is_named_with_its_position) {
 
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 INSTANTIATE_TEST_SUITE_P(
-    , BrokenLockFile,
+    , PluginLockBroken,
     testing::Values(
         BrokenLock{"not_yaml", "agentforge_lock: [", "", ":1:1"}, BrokenLock{"a_list", "- 1\n", "must contain", ":1:1"},
         BrokenLock{"empty", "", "must contain", ":1:1"},

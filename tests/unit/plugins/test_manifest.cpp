@@ -75,9 +75,9 @@ struct Wrong {
     const char* code;
     const char* field;
 };
-class WrongManifest : public testing::TestWithParam<Wrong> {};
+class PluginManifestWrong : public testing::TestWithParam<Wrong> {};
 
-TEST_P(WrongManifest, is_refused_and_its_field_named) {
+TEST_P(PluginManifestWrong, is_refused_and_its_field_named) {
     const PluginFolder folder;
     json::object text = test::good_manifest();
     const json::value change = json::parse(GetParam().change);
@@ -96,7 +96,7 @@ TEST_P(WrongManifest, is_refused_and_its_field_named) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    PluginManifest, WrongManifest,
+    PluginManifest, PluginManifestWrong,
     testing::Values(Wrong{"no_id", R"({"id": null})", "AF-PLUG-004", "id"},
                     Wrong{"no_provides", R"({"provides": null})", "AF-PLUG-004", "provides"},
                     Wrong{"no_library", R"({"library": null})", "AF-PLUG-004", "library"},
@@ -142,16 +142,16 @@ struct Broken {
     const char* name;
     const char* text;
 };
-class BrokenManifest : public testing::TestWithParam<Broken> {};
+class PluginManifestBroken : public testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenManifest, is_refused) {
+TEST_P(PluginManifestBroken, is_refused) {
     const PluginFolder folder;
     const auto manifest = read_manifest(folder.manifest_text("a", GetParam().text));
     ASSERT_FALSE(manifest.ok());
     EXPECT_EQ(manifest.error().code, "AF-PLUG-002");
 }
 
-INSTANTIATE_TEST_SUITE_P(PluginManifest, BrokenManifest,
+INSTANTIATE_TEST_SUITE_P(PluginManifest, PluginManifestBroken,
                          testing::Values(Broken{"empty", ""}, Broken{"half", "{\"id\": "}, Broken{"list", "[]"},
                                          Broken{"trailing", "{} {}"}),
                          [](const auto& each) { return std::string(each.param.name); });

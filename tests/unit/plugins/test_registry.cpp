@@ -15,14 +15,14 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class GoodPlugin : public testing::Test {
+class PluginLoading : public testing::Test {
 protected:
     void SetUp() override { folder.add("stage/good", test::good_manifest(), "good/good.so"); }
     PluginFolder folder;
     FakeContext context;
 };
 
-TEST_F(GoodPlugin, is_discovered_without_being_opened) {
+TEST_F(PluginLoading, is_discovered_without_being_opened) {
     std::filesystem::remove(folder.path() + "/stage/good/good.so");
     const PluginRegistry registry = folder.discover();
     EXPECT_THAT(registry.problems(), IsEmpty());
@@ -31,21 +31,21 @@ TEST_F(GoodPlugin, is_discovered_without_being_opened) {
     EXPECT_FALSE(registry.has(PluginKind::tool, "good_stage"));
 }
 
-TEST_F(GoodPlugin, stage_runs_with_its_settings) {
+TEST_F(PluginLoading, stage_runs_with_its_settings) {
     PluginRegistry registry = folder.discover();
     const auto stage = registry.stage("good_stage", {{"depth", 3}});
     ASSERT_TRUE(stage.ok()) << stage.error().to_string();
     EXPECT_EQ(*run_stage(**stage, context).artifact, (json::object{{"greeting", "hello"}, {"config", {{"depth", 3}}}}));
 }
 
-TEST_F(GoodPlugin, tool_is_called) {
+TEST_F(PluginLoading, tool_is_called) {
     PluginRegistry registry = folder.discover();
     const auto tool = registry.tool("good_tool");
     ASSERT_TRUE(tool.ok()) << tool.error().to_string();
     EXPECT_EQ((*tool)->call({{"word", "hi"}}, context).output, R"({"word":"hi"})");
 }
 
-TEST_F(GoodPlugin, backend_completes_and_has_the_default_check) {
+TEST_F(PluginLoading, backend_completes_and_has_the_default_check) {
     PluginRegistry registry = folder.discover();
     const auto backend = registry.backend("good_llm");
     ASSERT_TRUE(backend.ok()) << backend.error().to_string();
@@ -55,7 +55,7 @@ TEST_F(GoodPlugin, backend_completes_and_has_the_default_check) {
     EXPECT_THAT(*(*backend)->check(static_cast<StageContext&>(context)), HasSubstr("good_llm"));
 }
 
-TEST_F(GoodPlugin, escalation_handler_answers) {
+TEST_F(PluginLoading, escalation_handler_answers) {
     PluginRegistry registry = folder.discover();
     const auto handler = registry.escalation("good_escalation");
     ASSERT_TRUE(handler.ok()) << handler.error().to_string();
@@ -65,7 +65,7 @@ TEST_F(GoodPlugin, escalation_handler_answers) {
     EXPECT_EQ(approval->value().artifact_hash, "abc");
 }
 
-TEST_F(GoodPlugin, refused_settings_quote_the_plugins_message) {
+TEST_F(PluginLoading, refused_settings_quote_the_plugins_message) {
     PluginRegistry registry = folder.discover();
     const auto stage = registry.stage("good_stage", {{"refuse", true}});
     ASSERT_FALSE(stage.ok());
@@ -73,7 +73,7 @@ TEST_F(GoodPlugin, refused_settings_quote_the_plugins_message) {
     EXPECT_THAT(stage.error().message, HasSubstr("`refuse` is not a setting of good_stage"));
 }
 
-TEST_F(GoodPlugin, object_outlives_the_registry) {
+TEST_F(PluginLoading, object_outlives_the_registry) {
     std::shared_ptr<Tool> tool;
     {
         PluginRegistry registry = folder.discover();
@@ -82,7 +82,7 @@ TEST_F(GoodPlugin, object_outlives_the_registry) {
     EXPECT_TRUE(tool->call({}, context).success);
 }
 
-TEST_F(GoodPlugin, unknown_name_gets_the_nearest) {
+TEST_F(PluginLoading, unknown_name_gets_the_nearest) {
     PluginRegistry registry = folder.discover();
     const auto stage = registry.stage("god_stage");
     ASSERT_FALSE(stage.ok());
@@ -90,7 +90,7 @@ TEST_F(GoodPlugin, unknown_name_gets_the_nearest) {
     EXPECT_EQ(stage.error().remedy, "Did you mean `good_stage`?");
 }
 
-TEST_F(GoodPlugin, manifest_that_disagrees_is_refused_on_first_use) {
+TEST_F(PluginLoading, manifest_that_disagrees_is_refused_on_first_use) {
     json::object manifest = test::good_manifest();
     manifest["id"] = "org.agentforge.test.other";
     folder.add("stage/good", manifest, "good/good.so");
@@ -100,7 +100,7 @@ TEST_F(GoodPlugin, manifest_that_disagrees_is_refused_on_first_use) {
     EXPECT_EQ(stage.error().code, "AF-PLUG-014");
 }
 
-TEST_F(GoodPlugin, is_found_beside_a_broken_plugin) {
+TEST_F(PluginLoading, is_found_beside_a_broken_plugin) {
     folder.manifest_text("a_broken", "{");
     const PluginRegistry registry = folder.discover();
     EXPECT_THAT(registry.plugins(), SizeIs(1));
@@ -108,7 +108,7 @@ TEST_F(GoodPlugin, is_found_beside_a_broken_plugin) {
     EXPECT_EQ(registry.problems()[0].code, "AF-PLUG-002");
 }
 
-TEST_F(GoodPlugin, in_two_folders_is_taken_from_the_first_and_both_are_named) {
+TEST_F(PluginLoading, in_two_folders_is_taken_from_the_first_and_both_are_named) {
     const PluginFolder second;
     json::object manifest = test::manifest_of("org.agentforge.test.second", "good.so",
                                               {test::entry("stage", "good_stage"), test::entry("stage", "mine")});
@@ -125,7 +125,7 @@ TEST_F(GoodPlugin, in_two_folders_is_taken_from_the_first_and_both_are_named) {
     EXPECT_TRUE(registry.stage("good_stage").ok());
 }
 
-TEST_F(GoodPlugin, folder_named_twice_is_visited_once) {
+TEST_F(PluginLoading, folder_named_twice_is_visited_once) {
     PluginSearch search;
     search.environment = folder.path() + "::" + folder.path() + "/";
     search.product = folder.path();
@@ -176,7 +176,7 @@ TEST(PluginRegistry, returns_an_object_added_for_a_test) {
     EXPECT_TRUE(registry.has(PluginKind::tool, "silent"));
 }
 
-class ThrowingPlugin : public testing::Test {
+class PluginThatThrows : public testing::Test {
 protected:
     void SetUp() override {
         folder.add("throwing", test::throwing_manifest(), "bad/throwing.so");
@@ -187,14 +187,14 @@ protected:
     FakeContext context;
 };
 
-TEST_F(ThrowingPlugin, in_create_is_an_error) {
+TEST_F(PluginThatThrows, in_create_is_an_error) {
     const auto stage = registry.stage("throws_in_create");
     ASSERT_FALSE(stage.ok());
     EXPECT_EQ(stage.error().code, "AF-PLUG-016");
     EXPECT_THAT(stage.error().message, HasSubstr("boom"));
 }
 
-TEST_F(ThrowingPlugin, in_info_is_an_error) {
+TEST_F(PluginThatThrows, in_info_is_an_error) {
     const auto stage = registry.stage("throws_in_info");
     ASSERT_FALSE(stage.ok());
     EXPECT_EQ(stage.error().code, "AF-PLUG-020");
@@ -202,7 +202,7 @@ TEST_F(ThrowingPlugin, in_info_is_an_error) {
                                              HasSubstr("threw in info() of its stage `throws_in_info`: boom")));
 }
 
-TEST_F(ThrowingPlugin, that_cannot_be_created_is_unavailable_and_not_retried) {
+TEST_F(PluginThatThrows, that_cannot_be_created_is_unavailable_and_not_retried) {
     for (const char* const name : {"throws_in_create", "throws_in_info", "no_such_stage"}) {
         EXPECT_EQ(registry.stage(name).error().kind, ErrorKind::unavailable) << name;
     }
@@ -212,7 +212,7 @@ TEST_F(ThrowingPlugin, that_cannot_be_created_is_unavailable_and_not_retried) {
     EXPECT_EQ(without_library.discover().tool("throws_int").error().kind, ErrorKind::unavailable);
 }
 
-TEST_F(ThrowingPlugin, is_named_with_its_file_and_what_to_do) {
+TEST_F(PluginThatThrows, is_named_with_its_file_and_what_to_do) {
     const auto tool = registry.tool("throws_int");
     ASSERT_TRUE(tool.ok());
     const Error error = *(*tool)->call({}, context).error;
@@ -221,7 +221,7 @@ TEST_F(ThrowingPlugin, is_named_with_its_file_and_what_to_do) {
                 AllOf(HasSubstr("plugins.disable"), HasSubstr("agentforge plugins check " + folder.path() + "/throwing")));
 }
 
-TEST_F(ThrowingPlugin, in_every_stage_method_is_an_error_that_names_it) {
+TEST_F(PluginThatThrows, in_every_stage_method_is_an_error_that_names_it) {
     const auto stage = registry.stage("throws_in_calls");
     ASSERT_TRUE(stage.ok()) << stage.error().to_string();
     EXPECT_THAT((*stage)->initialize(context).error().message, HasSubstr("threw in initialize()"));
@@ -230,7 +230,7 @@ TEST_F(ThrowingPlugin, in_every_stage_method_is_an_error_that_names_it) {
     EXPECT_THAT((*stage)->validate_output(context, {}).errors, ElementsAre(HasSubstr("threw in validate_output()")));
 }
 
-TEST_F(ThrowingPlugin, in_finalize_is_logged) {
+TEST_F(PluginThatThrows, in_finalize_is_logged) {
     const auto stage = registry.stage("throws_in_calls");
     ASSERT_TRUE(stage.ok());
     (*stage)->finalize(context, {});
@@ -238,7 +238,7 @@ TEST_F(ThrowingPlugin, in_finalize_is_logged) {
     EXPECT_THAT(context.logs[0].second, HasSubstr("threw in finalize()"));
 }
 
-TEST_F(ThrowingPlugin, int_from_a_tool_is_an_error) {
+TEST_F(PluginThatThrows, int_from_a_tool_is_an_error) {
     const auto tool = registry.tool("throws_int");
     ASSERT_TRUE(tool.ok());
     const ToolResult result = (*tool)->call({}, context);
@@ -247,14 +247,14 @@ TEST_F(ThrowingPlugin, int_from_a_tool_is_an_error) {
     EXPECT_THAT(result.error->message, AllOf(HasSubstr("call()"), HasSubstr("not a std::exception")));
 }
 
-TEST_F(ThrowingPlugin, object_of_another_name_is_refused) {
+TEST_F(PluginThatThrows, object_of_another_name_is_refused) {
     const auto tool = registry.tool("misnamed");
     ASSERT_FALSE(tool.ok());
     EXPECT_EQ(tool.error().code, "AF-PLUG-017");
     EXPECT_THAT(tool.error().message, AllOf(HasSubstr("`misnamed`"), HasSubstr("`another`")));
 }
 
-TEST_F(ThrowingPlugin, in_a_backend_is_an_error) {
+TEST_F(PluginThatThrows, in_a_backend_is_an_error) {
     const auto backend = registry.backend("throwing");
     ASSERT_TRUE(backend.ok());
     auto& call = static_cast<StageContext&>(context);
@@ -262,7 +262,7 @@ TEST_F(ThrowingPlugin, in_a_backend_is_an_error) {
     EXPECT_THAT((*backend)->check(call).error().message, HasSubstr("check()"));
 }
 
-TEST_F(ThrowingPlugin, in_an_escalation_handler_is_an_error) {
+TEST_F(PluginThatThrows, in_an_escalation_handler_is_an_error) {
     const auto handler = registry.escalation("throwing");
     ASSERT_TRUE(handler.ok());
     auto& call = static_cast<StageContext&>(context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/trust.hpp"
+#include "plugins/trust_store.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -18,9 +18,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class Trust : public testing::Test {
+class PluginTrust : public testing::Test {
 protected:
-    Trust() {
+    PluginTrust() {
         fs::create_directories(root / "tools/a");
         fs::create_directories(root / ".agentforge/config");
         write(root / "tools/a/plugin.json", "{}");
@@ -42,18 +42,18 @@ protected:
     json::object settings{{"plugins.paths", json::array{"tools"}}};
 };
 
-TEST_F(Trust, of_a_new_project_is_unknown) { EXPECT_EQ(verdict(), TrustVerdict::unknown); }
+TEST_F(PluginTrust, of_a_new_project_is_unknown) { EXPECT_EQ(verdict(), TrustVerdict::unknown); }
 
-TEST_F(Trust, is_remembered_by_another_process) {
+TEST_F(PluginTrust, is_remembered_by_another_process) {
     trust();
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, is_not_needed_by_a_project_that_runs_nothing) {
+TEST_F(PluginTrust, is_not_needed_by_a_project_that_runs_nothing) {
     EXPECT_EQ(store().verdict(trust_subject(root.string(), {}, {}).value()), TrustVerdict::nothing_to_trust);
 }
 
-TEST_F(Trust, of_one_project_does_not_extend_to_another_with_the_same_files) {
+TEST_F(PluginTrust, of_one_project_does_not_extend_to_another_with_the_same_files) {
     trust();
     fs::copy(root, root.parent_path() / "other", fs::copy_options::recursive);
     const auto other =
@@ -61,40 +61,40 @@ TEST_F(Trust, of_one_project_does_not_extend_to_another_with_the_same_files) {
     EXPECT_EQ(store().verdict(*other), TrustVerdict::unknown);
 }
 
-TEST_F(Trust, holds_for_the_project_by_any_path) {
+TEST_F(PluginTrust, holds_for_the_project_by_any_path) {
     trust();
     fs::create_directory_symlink(root, root.parent_path() / "link");
     const auto linked = trust_subject((root.parent_path() / "link").string(), settings, {(root / "tools").string()});
     EXPECT_EQ(store().verdict(*linked), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, ends_when_a_setting_changes) {
+TEST_F(PluginTrust, ends_when_a_setting_changes) {
     trust();
     settings["llm.command"] = "rm";
     EXPECT_EQ(verdict(), TrustVerdict::changed);
     EXPECT_THAT(store().differences(subject()), ElementsAre("setting llm.command"));
 }
 
-TEST_F(Trust, ends_when_a_byte_of_a_plugin_changes) {
+TEST_F(PluginTrust, ends_when_a_byte_of_a_plugin_changes) {
     trust();
     write(root / "tools/a/a.so", "codf");
     EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/a"));
 }
 
-TEST_F(Trust, ends_when_a_plugin_is_added_to_a_trusted_folder) {
+TEST_F(PluginTrust, ends_when_a_plugin_is_added_to_a_trusted_folder) {
     trust();
     fs::create_directories(root / "tools/b");
     write(root / "tools/b/plugin.json", "{}");
     EXPECT_THAT(store().differences(subject()), ElementsAre("plugin tools/b"));
 }
 
-TEST_F(Trust, ends_when_a_server_file_is_added) {
+TEST_F(PluginTrust, ends_when_a_server_file_is_added) {
     trust();
     write(root / ".mcp.json", "{}");
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
 }
 
-TEST_F(Trust, covers_the_files_that_commands_name) {
+TEST_F(PluginTrust, covers_the_files_that_commands_name) {
     for (const char* name : {"server.py", "model.sh", "run-tests", "jest", "hook.py", "cli.js", "notes.txt"}) {
         write(root / "tools" / name, "one\n");
     }
@@ -117,7 +117,7 @@ TEST_F(Trust, covers_the_files_that_commands_name) {
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, covers_folders_that_a_command_enters_and_scripts_that_runners_name) {
+TEST_F(PluginTrust, covers_folders_that_a_command_enters_and_scripts_that_runners_name) {
     fs::create_directories(root / "tools/in");
     for (const char* name : {"tools/in/model.sh", "tools/in/package.json", "tools/in/server.js", "tools/preload.js", "Makefile",
                              "tools/in/test.mk"}) {
@@ -139,7 +139,7 @@ TEST_F(Trust, covers_folders_that_a_command_enters_and_scripts_that_runners_name
     }
 }
 
-TEST_F(Trust, ends_when_a_file_named_by_a_command_appears_or_its_link_changes) {
+TEST_F(PluginTrust, ends_when_a_file_named_by_a_command_appears_or_its_link_changes) {
     settings["llm.command"] = "tools/model";
     trust();
     write(root / "tools/other", "one\n");
@@ -150,14 +150,14 @@ TEST_F(Trust, ends_when_a_file_named_by_a_command_appears_or_its_link_changes) {
     EXPECT_THAT(store().differences(subject()), ElementsAre("file tools/model"));
 }
 
-TEST_F(Trust, ends_when_a_trusted_file_is_removed) {
+TEST_F(PluginTrust, ends_when_a_trusted_file_is_removed) {
     write(root / ".mcp.json", "{}");
     trust();
     fs::remove(root / ".mcp.json");
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .mcp.json"));
 }
 
-TEST_F(Trust, with_a_lock_covers_the_lock_instead_of_the_plugins) {
+TEST_F(PluginTrust, with_a_lock_covers_the_lock_instead_of_the_plugins) {
     write(root / lock_file, "agentforge_lock: 1\n");
     trust();
     write(root / "tools/a/a.so", "codf");
@@ -166,13 +166,13 @@ TEST_F(Trust, with_a_lock_covers_the_lock_instead_of_the_plugins) {
     EXPECT_THAT(store().differences(subject()), ElementsAre("file .agentforge/config/plugins.lock"));
 }
 
-TEST_F(Trust, pins_the_files_of_a_plugin_without_a_lock) {
+TEST_F(PluginTrust, pins_the_files_of_a_plugin_without_a_lock) {
     const TrustSubject pinned = subject();
     ASSERT_TRUE(pinned.pinned.contains((root / "tools/a").string()));
     EXPECT_EQ(pinned.pinned.at((root / "tools/a").string()).size(), 2U);
 }
 
-TEST_F(Trust, fingerprint_is_the_same_in_every_order_of_keys) {
+TEST_F(PluginTrust, fingerprint_is_the_same_in_every_order_of_keys) {
     settings = {{"a", json::object{{"x", 1}, {"y", 2}}}, {"b", 1}};
     const std::string first = subject().fingerprint();
     settings = {{"b", 1}, {"a", json::object{{"y", 2}, {"x", 1}}}};
@@ -181,14 +181,14 @@ TEST_F(Trust, fingerprint_is_the_same_in_every_order_of_keys) {
     EXPECT_NE(subject().fingerprint(), first);
 }
 
-TEST_F(Trust, can_be_revoked) {
+TEST_F(PluginTrust, can_be_revoked) {
     trust();
     EXPECT_EQ(store().revoke(root.string()).value(), true);
     EXPECT_EQ(verdict(), TrustVerdict::unknown);
     EXPECT_EQ(store().revoke(root.string()).value(), false);
 }
 
-TEST_F(Trust, of_a_second_project_keeps_the_first) {
+TEST_F(PluginTrust, of_a_second_project_keeps_the_first) {
     TrustStore early = store();  // As in a process that started before the other one wrote.
     trust();
     TrustSubject second = subject();
@@ -197,12 +197,12 @@ TEST_F(Trust, of_a_second_project_keeps_the_first) {
     EXPECT_EQ(verdict(), TrustVerdict::trusted);
 }
 
-TEST_F(Trust, file_is_readable_only_by_its_user) {
+TEST_F(PluginTrust, file_is_readable_only_by_its_user) {
     trust();
     EXPECT_EQ(fs::status(file()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-TEST_F(Trust, file_writable_by_others_is_refused) {
+TEST_F(PluginTrust, file_writable_by_others_is_refused) {
     trust();
     ::chmod(file().c_str(), 0666);
     const auto opened = TrustStore::open(state, root.string());
@@ -211,16 +211,16 @@ TEST_F(Trust, file_writable_by_others_is_refused) {
     EXPECT_EQ(opened.error().where, file());
 }
 
-TEST_F(Trust, file_inside_the_project_is_refused) {
+TEST_F(PluginTrust, file_inside_the_project_is_refused) {
     const auto opened = TrustStore::open((root / "state").string(), root.string());
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, "AF-PLUG-042");
     EXPECT_THAT(opened.error().message, HasSubstr("inside the project"));
 }
 
-class BrokenTrustFile : public Trust, public testing::WithParamInterface<const char*> {};
+class TrustFileBroken : public PluginTrust, public testing::WithParamInterface<const char*> {};
 
-TEST_P(BrokenTrustFile, is_named_and_left_as_it_is) {
+TEST_P(TrustFileBroken, is_named_and_left_as_it_is) {
     trust();
     TrustStore opened_before = store();
     write(file(), GetParam());
@@ -233,7 +233,7 @@ TEST_P(BrokenTrustFile, is_named_and_left_as_it_is) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    , BrokenTrustFile,
+    , TrustFileBroken,
     testing::Values("", "{", "agentforge_trust: 2\nprojects: []\n", "agentforge_trust: 1\n",
                     "agentforge_trust: 1\nprojects: {}\n", "agentforge_trust: 1\nprojects: []\nmore: 1\n",
                     "agentforge_trust: 1\nprojects: [7]\n",
@@ -242,7 +242,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: 12}}]\n",
                     "agentforge_trust: 1\nprojects: [{root: /a, time: '2026-01-02T00:00:00.000Z', items: {x: abc}}]\n"));
 
-TEST_F(Trust, of_a_plugin_that_cannot_be_read_is_an_error) {
+TEST_F(PluginTrust, of_a_plugin_that_cannot_be_read_is_an_error) {
     ASSERT_EQ(::mkfifo((root / "tools/a/pipe").c_str(), 0600), 0);
     const auto made = trust_subject(root.string(), settings, {(root / "tools").string()});
     ASSERT_FALSE(made.ok());
@@ -250,7 +250,7 @@ TEST_F(Trust, of_a_plugin_that_cannot_be_read_is_an_error) {
     EXPECT_EQ(made.error().where, (root / "tools/a/pipe").string());
 }
 
-TEST_F(Trust, hashes_a_link_by_its_target_path_and_not_by_its_contents) {
+TEST_F(PluginTrust, hashes_a_link_by_its_target_path_and_not_by_its_contents) {
     fs::create_symlink("/etc/passwd", root / "tools/a/link");
     EXPECT_EQ(hash_folder((root / "tools/a").string()).value().at("link"), "-> /etc/passwd");
 }

@@ -21,33 +21,33 @@ using ::testing::HasSubstr;
 
 constexpr const char* now_text = "2026-01-02T15:30:00.000Z";
 
-TEST(Box, FramesItsPartsAndOmitsEmptyOnes) {
+TEST(TerminalBox, FramesItsPartsAndOmitsEmptyOnes) {
     EXPECT_THAT(boxed({{{.text = "HEAD", .right = "right"}}, {}, {{.text = "body"}}}, {.columns = 20}),
                 ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │",
                             "└──────────────────┘"));
 }
 
-TEST(Box, TruncatesTextAndKeepsTheRightEdge) {
+TEST(TerminalBox, TruncatesTextAndKeepsTheRightEdge) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │");
 }
 
-TEST(Box, OmitsTheRightTextIfItDoesNotFit) {
+TEST(TerminalBox, OmitsTheRightTextIfItDoesNotFit) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │");
 }
 
-TEST(Box, WrapsTextThatMustNotBeCut) {
+TEST(TerminalBox, WrapsTextThatMustNotBeCut) {
     const auto lines = boxed({{{.text = "  one two three four five six", .whole = true}}}, {.columns = 20});
     EXPECT_THAT(lines,
                 ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
 }
 
-TEST(Box, BreaksAWordLongerThanALine) {
+TEST(TerminalBox, BreaksAWordLongerThanALine) {
     const auto lines = boxed({{{.text = std::string(40, 'x'), .whole = true}}}, {.columns = 20});
     EXPECT_EQ(lines.at(1), "│ xxxxxxxxxxxxxxxx │");
     EXPECT_EQ(lines.at(3), "│ xxxxxxxx         │");
 }
 
-TEST(Box, EveryLineIsAsWideAsTheTerminalForAnyText) {
+TEST(TerminalBox, EveryLineIsAsWideAsTheTerminalForAnyText) {
     for (const std::size_t columns : {20U, 23U, 40U, 80U}) {
         for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます",
                                  "  an indented  text   with blanks that goes on for quite a while …",
@@ -61,20 +61,20 @@ TEST(Box, EveryLineIsAsWideAsTheTerminalForAnyText) {
     }
 }
 
-TEST(Box, IsAtMost100CellsWide) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
+TEST(TerminalBox, IsAtMost100CellsWide) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
 
-TEST(Box, IsAsciiOnAnAsciiTerminal) {
+TEST(TerminalBox, IsAsciiOnAnAsciiTerminal) {
     EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}),
                 ElementsAre("+------------------+", "| + done           |", "+------------------+"));
 }
 
-TEST(Box, ColoursOnlyTheSignAndOnlyOnAColourTerminal) {
+TEST(TerminalBox, ColoursOnlyTheSignAndOnlyOnAColourTerminal) {
     const BoxPart part{{.text = "✓ done", .colours = "32"}};
     EXPECT_EQ(boxed({part}, {.columns = 20, .colour = true}).at(1), "│ \x1b[32m✓\x1b[0m done           │");
     EXPECT_EQ(boxed({part}, {.columns = 20}).at(1), "│ ✓ done           │");
 }
 
-TEST(Box, ABarIsFullOnlyAtTheEnd) {
+TEST(TerminalBox, ABarIsFullOnlyAtTheEnd) {
     EXPECT_EQ(bar_of(0, 8, 10), "░░░░░░░░░░");
     EXPECT_EQ(bar_of(5, 8, 10), "██████░░░░");
     EXPECT_EQ(bar_of(7, 8, 4), "███░");
@@ -139,7 +139,7 @@ std::vector<std::string> box_of(const BoxStyle& style, const std::vector<TaskOve
     return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, style, *parse_time(now_text)), style);
 }
 
-TEST(BoxOfTasks, MatchesTheSpecification) {
+TEST(TaskListBox, MatchesTheSpecification) {
     EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",    //
                                                      "│ AGENTFORGE STATUS                                    backend │",    //
                                                      "├──────────────────────────────────────────────────────────────┤",    //
@@ -158,13 +158,13 @@ TEST(BoxOfTasks, MatchesTheSpecification) {
                                                      "└──────────────────────────────────────────────────────────────┘"));
 }
 
-TEST(BoxOfTasks, FitsFortyColumns) {
+TEST(TaskListBox, FitsFortyColumns) {
     const auto lines = box_of({.columns = 40});
     for (const std::string& line : lines) { EXPECT_EQ(cells_of(line), 40U) << line; }
     EXPECT_THAT(lines, Contains("│ ● 11111111 GREEN 62%        2 h 15 m │"));
 }
 
-TEST(BoxOfTasks, WithoutUnicodeAndColoursIsPlainAscii) {
+TEST(TaskListBox, WithoutUnicodeAndColoursIsPlainAscii) {
     for (const std::string& line : box_of({.columns = 64, .colour = false, .unicode = false})) {
         EXPECT_THAT(line, ::testing::Not(HasSubstr("?"))) << line;
     }
@@ -172,14 +172,14 @@ TEST(BoxOfTasks, WithoutUnicodeAndColoursIsPlainAscii) {
                 Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
 }
 
-TEST(BoxOfTasks, NamesATaskWithoutAProcessAndHowToResumeIt) {
+TEST(TaskListBox, NamesATaskWithoutAProcessAndHowToResumeIt) {
     TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     const auto lines = box_of({.columns = 64}, {lost});
     EXPECT_THAT(lines, Contains(HasSubstr("✗ 11111111 INTERRUPTED")));
     EXPECT_THAT(lines, Contains(HasSubstr("agentforge resume 11111111")));
 }
 
-TEST(PlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
+TEST(DisplayPlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
     const auto tasks = three_tasks();
     EXPECT_THAT(plain_lines(here(), tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
     EXPECT_THAT(plain_lines(here(), tasks[1]),
@@ -188,18 +188,18 @@ TEST(PlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
     EXPECT_TRUE(plain_lines(here(), tasks[2]).empty());
 }
 
-TEST(PlainLines, SayHowToResumeAnInterruptedTask) {
+TEST(DisplayPlainLines, SayHowToResumeAnInterruptedTask) {
     const TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     EXPECT_TRUE(is_interrupted(lost));
     EXPECT_FALSE(is_interrupted(three_tasks()[0]));
     EXPECT_THAT(plain_lines(here(), lost), ElementsAre("agentforge resume 11111111"));
 }
 
-TEST(BoxOfTasks, SaysHowManyAreOmitted) {
+TEST(TaskListBox, SaysHowManyAreOmitted) {
     EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0")));
 }
 
-TEST(BoxOfTasks, EscapesControlCharactersFromAPerson) {
+TEST(TaskListBox, EscapesControlCharactersFromAPerson) {
     EXPECT_THAT(box_of({.columns = 64}, {overview("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}),
                 Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));
 }

@@ -241,26 +241,26 @@ TEST(Completion, NeedsTheNameOfTheShell) {
     EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL"));
 }
 
-TEST(TypingError, NamesTheNearestCommand) {
+TEST(CommandLineTypingError, NamesTheNearestCommand) {
     const Answer wrong = answer({"statsu"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("there is no command `statsu`"));
     EXPECT_THAT(wrong.err, HasSubstr("`agentforge status`"));
 }
 
-TEST(TypingError, NamesTheNearestCommandOfAGroup) {
+TEST(CommandLineTypingError, NamesTheNearestCommandOfAGroup) {
     EXPECT_THAT(answer({"pipelines", "lsit"}).err, HasSubstr("did you mean `agentforge pipelines list`?"));
 }
 
-TEST(TypingError, NamesTheNearestFlag) {
+TEST(CommandLineTypingError, NamesTheNearestFlag) {
     EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?"));
 }
 
-TEST(TypingError, NamesTheNearestChoice) {
+TEST(CommandLineTypingError, NamesTheNearestChoice) {
     EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?"));
 }
 
-TEST(TypingError, NamesTheNearestStatusOfATask) {
+TEST(CommandLineTypingError, NamesTheNearestStatusOfATask) {
     const Answer wrong = answer({"status", "--state", "runing"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is not a value of --state\n  did you mean `running`?"));
@@ -270,19 +270,19 @@ TEST(TypingError, NamesTheNearestStatusOfATask) {
     }
 }
 
-TEST(TypingError, SuggestsNoUnrelatedCommand) {
+TEST(CommandLineTypingError, SuggestsNoUnrelatedCommand) {
     for (const char* other : {"replay", "stop", "test", "list", "review"}) {
         EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other;
     }
 }
 
-TEST(TypingError, InHelpNamesTheNearestCommand) {
+TEST(CommandLineTypingError, InHelpNamesTheNearestCommand) {
     EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge plugins list`?"));
 }
 
-TEST(TypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
+TEST(CommandLineTypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
 
-TEST(WrongUse, HasExitCodeTwo) {
+TEST(CommandLineWrongUse, HasExitCodeTwo) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"completion"},
                                                                    {"completion", "tcsh"},
                                                                    {"config"},
@@ -301,7 +301,7 @@ TEST(WrongUse, HasExitCodeTwo) {
     }
 }
 
-TEST(WrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
+TEST(CommandLineWrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"status"},
                                                                    {"inspect", "x"},
                                                                    {"cost", "x"},
@@ -321,14 +321,14 @@ TEST(WrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
     EXPECT_THAT(answer({"status", "--set", "log.level=debug"}).err, Not(HasSubstr("AF-CONF")));
 }
 
-TEST(WrongUse, QuotesAMultilineWordWithoutStartingALineWithIt) {
+TEST(CommandLineWrongUse, QuotesAMultilineWordWithoutStartingALineWithIt) {
     const Answer wrong = answer({"-C", "/none\nagentforge: all is well", "status"});
     EXPECT_EQ(wrong.code, 1);
     EXPECT_THAT(wrong.err, HasSubstr("/none agentforge: all is well"));
     EXPECT_THAT(wrong.err, Not(HasSubstr("\nagentforge:")));
 }
 
-TEST(WrongUse, UsesTheWordsOfTheHelp) {
+TEST(CommandLineWrongUse, UsesTheWordsOfTheHelp) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"run"}, "`agentforge run` needs FILE"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; put several words in quotes"},
@@ -342,7 +342,7 @@ TEST(WrongUse, UsesTheWordsOfTheHelp) {
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
 }
 
-TEST(EmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
+TEST(CommandLineEmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"reject", "t", "--feedback", ""}, "the value of --feedback is empty"},
         {{"feedback", "t", "  "}, "COMMENT is empty"},
@@ -362,7 +362,7 @@ TEST(EmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
     }
 }
 
-TEST(EmptyValue, IsRefusedByEveryCommandInAnyPosition) {
+TEST(CommandLineEmptyValue, IsRefusedByEveryCommandInAnyPosition) {
     for (const json::object& command : leaves()) {
         for (const json::value& each : command.at("options").as_array()) {
             const json::object& option = each.as_object();
@@ -379,7 +379,7 @@ TEST(EmptyValue, IsRefusedByEveryCommandInAnyPosition) {
     }
 }
 
-TEST(WrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
+TEST(CommandLineWrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
     EXPECT_THAT(answer({"start", "--suprvised"}).err,
                 HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
@@ -388,7 +388,7 @@ TEST(WrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 
-TEST(WrongUse, ExplainsAMisplacedOption) {
+TEST(CommandLineWrongUse, ExplainsAMisplacedOption) {
     EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err,
                 HasSubstr("`--dry-run` is after `--`, where everything is text"));
     EXPECT_THAT(answer({"--detail", "status"}).err,
@@ -398,7 +398,7 @@ TEST(WrongUse, ExplainsAMisplacedOption) {
                 HasSubstr("`--pipeline` may be given only once"));
 }
 
-TEST(WrongUse, OfNoCommandIsReported) {
+TEST(CommandLineWrongUse, OfNoCommandIsReported) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"--trust"}, {"-C", "status"}, {"--", "status"}}) {
         const Answer wrong = answer(words);
         EXPECT_EQ(wrong.code, 2);
@@ -409,7 +409,7 @@ TEST(WrongUse, OfNoCommandIsReported) {
     EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
 }
 
-TEST(WrongUse, IsJsonIfJsonWasRequested) {
+TEST(CommandLineWrongUse, IsJsonIfJsonWasRequested) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"},
                                                                    {"start", "--nosuch", "--output-format", "json"},
                                                                    {"start", "--nosuch", "--output-format=json"},
@@ -420,7 +420,7 @@ TEST(WrongUse, IsJsonIfJsonWasRequested) {
     }
 }
 
-TEST(WrongUse, RefusesATranscriptTogetherWithABackend) {
+TEST(CommandLineWrongUse, RefusesATranscriptTogetherWithABackend) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"},
                                                                    {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
         EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` cannot be used together"));

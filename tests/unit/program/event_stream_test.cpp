@@ -52,9 +52,9 @@ std::map<std::string, std::set<std::string>> documented() {
     return rows;
 }
 
-class StreamOfJournal : public ::testing::TestWithParam<const char*> {};
+class EventStreamOfJournal : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(StreamOfJournal, has_only_documented_types_and_fields) {
+TEST_P(EventStreamOfJournal, has_only_documented_types_and_fields) {
     const auto rows = documented();
     const auto lines = stream_of(GetParam());
     EXPECT_FALSE(lines.empty());
@@ -90,7 +90,7 @@ const std::map<std::string, std::set<std::string>>& fields_of_version_1() {
     return fields;
 }
 
-TEST_P(StreamOfJournal, keeps_the_fields_of_its_version) {
+TEST_P(EventStreamOfJournal, keeps_the_fields_of_its_version) {
     static_assert(EventStream::version == 1);
     for (const StreamLine& line : stream_of(GetParam())) {
         const auto kept = fields_of_version_1().find(std::string(line.type));
@@ -99,7 +99,7 @@ TEST_P(StreamOfJournal, keeps_the_fields_of_its_version) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kept, StreamOfJournal,
+INSTANTIATE_TEST_SUITE_P(Kept, EventStreamOfJournal,
                          ::testing::Values("delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action",
                                            "waiting_for_approval"),
                          [](const auto& one) { return std::string(one.param); });

@@ -31,8 +31,8 @@ constexpr const char* task_id = "task-20260102-add-login-1f2e3d4c";
 class KeptEvents final : public Progress {
 public:
     void event(const Event& event) override {
-        const StreamLine told = line_of(event);
-        all.emplace_back(std::string(told.type), told.fields);
+        const StreamLine line = line_of(event);
+        all.emplace_back(std::string(line.type), line.fields);
     }
     void recorded(const TaskState&, const StageState*, const records::AnyRecord& record) override {
         records.emplace_back(records::type_of(record.body));
@@ -494,9 +494,9 @@ TEST_F(LogTest, ReportsLostLinesOnceAndCountsThemInTheNextLine) {
         say("3");
     }
     say("4");
-    std::size_t told = 0;
-    for (const auto& [name, fields] : next_.all) { told += name == "log" ? 1 : 0; }
-    EXPECT_EQ(told, 1U);
+    std::size_t logged = 0;
+    for (const auto& [name, fields] : next_.all) { logged += name == "log" ? 1 : 0; }
+    EXPECT_EQ(logged, 1U);
     const auto all = lines();
     EXPECT_THAT(all.at(all.size() - 2), HasSubstr("\"lines_lost\""));
     EXPECT_THAT(all.at(all.size() - 2), HasSubstr("\"count\": 2"));

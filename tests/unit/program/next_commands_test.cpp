@@ -117,7 +117,7 @@ TEST(NextCommandLines, NameTheRepositoryAsOnTheCommandLine) {
     EXPECT_THAT(lines("-C sub", {{"agentforge diff 1", ""}}), ElementsAre("agentforge -C sub diff 1"));
 }
 
-TEST(CommandsWithPlace, AlsoApplyToCommandsInSentencesOnly) {
+TEST(NextCommandsWithPlace, AlsoApplyToCommandsInSentencesOnly) {
     std::ostringstream nowhere;
     Program program{.out = nowhere, .err = nowhere, .environment = {}, .directory = {}};
     const std::string text =
@@ -129,7 +129,7 @@ TEST(CommandsWithPlace, AlsoApplyToCommandsInSentencesOnly) {
               "branch; agentforge: no");
 }
 
-TEST(CountsInWords, NameEachConditionInUse) {
+TEST(TaskListCounts, NameEachConditionInUse) {
     const TaskCounts counts{.conditions = {{"completed", 5}, {"paused", 2}, {"failed", 1}}, .waiting = 1};
     EXPECT_EQ(counts_in_words(counts, false), "Active: 0    Completed: 5    Waiting for you: 1    Paused: 2    Failed: 1");
     EXPECT_EQ(counts_in_words(counts, true), "0 active, 5 done, 1 waits for you, 2 paused, 1 failed");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's surroundings: folders, disks, limits, and requests that are not requests.
+// The machine that a task runs on: folders, disks, limits, and requests that are not requests.
 #include "program/project/preflight.hpp"
 
 #include <sys/stat.h>
@@ -82,12 +82,12 @@ TEST(Preflight, refuses_a_state_folder_that_cannot_be_created) {
     EXPECT_EQ(code_of(check_environment(place.root, place.agentforge, place.git, "/proc/agentforge")), "AF-CLI-132");
 }
 
-TEST(OwnFolder, that_is_missing_is_accepted) {
+TEST(PreflightOwnFolder, that_is_missing_is_accepted) {
     const Surroundings place;
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "");
 }
 
-TEST(OwnFolder, that_is_a_link_is_refused_wherever_it_leads) {
+TEST(PreflightOwnFolder, that_is_a_link_is_refused_wherever_it_leads) {
     for (const char* target : {"/tmp", "/nowhere", "project"}) {
         const Surroundings place;
         fs::create_symlink(target, place.agentforge);
@@ -95,13 +95,13 @@ TEST(OwnFolder, that_is_a_link_is_refused_wherever_it_leads) {
     }
 }
 
-TEST(OwnFolder, that_is_a_file_is_refused) {
+TEST(PreflightOwnFolder, that_is_a_file_is_refused) {
     const Surroundings place;
     place.folder.write("project/.agentforge", "x");
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "AF-CLI-130");
 }
 
-TEST(OwnFolder, with_a_linked_subfolder_is_refused_by_name) {
+TEST(PreflightOwnFolder, with_a_linked_subfolder_is_refused_by_name) {
     for (const char* name : {"tasks", "escalations", "logs", "violations", "audit", "cache"}) {
         const Surroundings place;
         fs::create_directories(place.agentforge);
@@ -112,21 +112,21 @@ TEST(OwnFolder, with_a_linked_subfolder_is_refused_by_name) {
     }
 }
 
-TEST(OwnFolder, with_a_pipe_in_place_of_the_tasks_is_refused) {
+TEST(PreflightOwnFolder, with_a_pipe_in_place_of_the_tasks_is_refused) {
     const Surroundings place;
     fs::create_directories(place.agentforge);
     ASSERT_EQ(::mkfifo((place.agentforge / "tasks").c_str(), 0600), 0);
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "AF-CLI-130");
 }
 
-TEST(OwnFolder, with_linked_definitions_is_accepted) {
+TEST(PreflightOwnFolder, with_linked_definitions_is_accepted) {
     const Surroundings place;
     fs::create_directories(place.agentforge);
     fs::create_symlink("/tmp", place.agentforge / "agents");
     EXPECT_EQ(code_of(check_own_folder(place.agentforge)), "");
 }
 
-TEST(Request, naming_an_existing_file_is_refused_with_the_way_to_read_it) {
+TEST(PreflightRequest, naming_an_existing_file_is_refused_with_the_way_to_read_it) {
     const Surroundings place;
     place.folder.write("project/docs/TASK 1.md", "Add a flag");
     for (const char* request : {"docs", "docs/", "./docs", " docs/TASK 1.md\n", "docs/../docs"}) {
@@ -137,13 +137,13 @@ TEST(Request, naming_an_existing_file_is_refused_with_the_way_to_read_it) {
     EXPECT_THAT(result.error().remedy, ::testing::HasSubstr("start - < docs/TASK 1.md"));
 }
 
-TEST(Request, that_looks_like_a_path_is_refused_even_if_nothing_exists_there) {
+TEST(PreflightRequest, that_looks_like_a_path_is_refused_even_if_nothing_exists_there) {
     for (const char* request : {"/nowhere/x.md", "./nothing", "../x", "~/notes.txt"}) {
         EXPECT_EQ(code_of(check_request_is_no_path(request, {"/tmp"})), "AF-CLI-135") << request;
     }
 }
 
-TEST(Request, in_words_is_accepted) {
+TEST(PreflightRequest, in_words_is_accepted) {
     const Surroundings place;
     place.folder.write("project/docs/x", "");
     for (const char* request : {"document docs", "/ is the root: handle it", "refactor", "docs\nand more", "a", "🙂", ""}) {
@@ -151,7 +151,7 @@ TEST(Request, in_words_is_accepted) {
     }
 }
 
-TEST(MisnamedFiles, are_reported_with_the_likely_name) {
+TEST(PreflightMisnamedFiles, are_reported_with_the_likely_name) {
     const Surroundings place;
     place.folder.write("project/.agentforge/agent/x.yaml", "");
     place.folder.write("project/.agentforge/config/setting.yaml", "");
@@ -164,7 +164,7 @@ TEST(MisnamedFiles, are_reported_with_the_likely_name) {
             ".agentforge/orchestration/pipelines.yaml is not read; did you mean .agentforge/orchestration/pipeline.yaml?"));
 }
 
-TEST(MisnamedFiles, do_not_include_known_files_and_other_user_files) {
+TEST(PreflightMisnamedFiles, do_not_include_known_files_and_other_user_files) {
     const Surroundings place;
     for (const char* name :
          {"agents/x.yaml", "config/settings.yaml", "transcripts/x.yaml", "plugins/x", ".gitignore", "tasks/x"}) {
@@ -173,14 +173,14 @@ TEST(MisnamedFiles, do_not_include_known_files_and_other_user_files) {
     EXPECT_THAT(misnamed(place.agentforge), ::testing::IsEmpty());
 }
 
-TEST(Variables, of_git_that_point_elsewhere_are_reported) {
+TEST(PreflightVariables, of_git_that_point_elsewhere_are_reported) {
     const Surroundings place;
     EXPECT_THAT(variables_not_followed({{"GIT_DIR", "/nowhere"}}, place.root),
                 ::testing::ElementsAre(::testing::HasSubstr("GIT_DIR is set but ignored")));
     EXPECT_THAT(variables_not_followed({{"GIT_WORK_TREE", "/tmp"}}, place.root), ::testing::SizeIs(1));
 }
 
-TEST(Variables, of_git_that_point_to_this_repository_are_not_reported) {
+TEST(PreflightVariables, of_git_that_point_to_this_repository_are_not_reported) {
     const Surroundings place;
     EXPECT_THAT(variables_not_followed(
                     {{"GIT_DIR", place.git.string()}, {"GIT_WORK_TREE", place.root.string()}, {"GIT_EDITOR", "vi"}}, place.root),

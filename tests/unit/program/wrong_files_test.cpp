@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "base/yaml.hpp"
-#include "config/agents.hpp"
-#include "config/pipelines.hpp"
+#include "config/agent_set.hpp"
+#include "config/pipeline_set.hpp"
 #include "config/settings.hpp"
 #include "contracts/contract.hpp"
-#include "cost/prices.hpp"
-#include "gates/conformance/conformance.hpp"
+#include "cost/price_table.hpp"
+#include "gates/conformance/conformance_search.hpp"
 #include "gates/language/language.hpp"
-#include "plugins/host.hpp"
+#include "plugins/plugin_registry.hpp"
 #include "unit/config/fixtures.hpp"
 
 namespace agentforge::kernel {
@@ -122,7 +122,7 @@ const std::vector<Fault>& faults_of_yaml() {
     return faults;
 }
 
-class EveryFile : public ::testing::TestWithParam<WrittenFile> {
+class FileErrors : public ::testing::TestWithParam<WrittenFile> {
 protected:
     Result<void> read(const std::string& text) {
         folder_.write(GetParam().file, text);
@@ -145,10 +145,10 @@ protected:
     Folder folder_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryFile, ::testing::ValuesIn(kinds_of_files()),
+INSTANTIATE_TEST_SUITE_P(Kinds, FileErrors, ::testing::ValuesIn(kinds_of_files()),
                          [](const auto& kind) { return kind.param.name; });
 
-TEST_P(EveryFile, is_refused_with_code_and_position_for_any_yaml_error) {
+TEST_P(FileErrors, is_refused_with_code_and_position_for_any_yaml_error) {
     for (const Fault& fault : faults_of_yaml()) {
         const auto result = read(fault.text);
         ASSERT_FALSE(result.ok()) << fault.name;
@@ -158,61 +158,61 @@ TEST_P(EveryFile, is_refused_with_code_and_position_for_any_yaml_error) {
     }
 }
 
-TEST_P(EveryFile, is_refused_with_the_position_of_an_unknown_key) {
+TEST_P(FileErrors, is_refused_with_the_position_of_an_unknown_key) {
     const auto result = read("agentforg: 1\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file + ":1:")) << result.error().to_string();
     EXPECT_THAT(result.error().message, ::testing::HasSubstr("agentforg"));
 }
 
-TEST_P(EveryFile, is_refused_if_it_is_a_list) {
+TEST_P(FileErrors, is_refused_if_it_is_a_list) {
     const auto result = read("- 1\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
-TEST_P(EveryFile, is_refused_if_it_is_a_single_word) {
+TEST_P(FileErrors, is_refused_if_it_is_a_single_word) {
     const auto result = read("word\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().where, ::testing::HasSubstr(GetParam().file)) << result.error().to_string();
 }
 
-TEST_P(EveryFile, never_puts_a_carriage_return_into_an_error) {
+TEST_P(FileErrors, never_puts_a_carriage_return_into_an_error) {
     const auto result = read("\"k\\u202e\\e[2J\": 1\n");
     ASSERT_FALSE(result.ok());
-    const std::string told = result.error().to_string();
+    const std::string shown = result.error().to_string();
     // `printable` escapes the output later. Until then, nothing in the key may split a line.
-    EXPECT_EQ(told.find('\r'), std::string::npos);
+    EXPECT_EQ(shown.find('\r'), std::string::npos);
 }
 
-TEST_P(EveryFile, is_refused_if_it_is_a_folder) {
+TEST_P(FileErrors, is_refused_if_it_is_a_folder) {
     std::filesystem::create_directories(folder_.path() + "/" + GetParam().file);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_without_waiting_if_it_is_a_pipe) {
+TEST_P(FileErrors, is_refused_without_waiting_if_it_is_a_pipe) {
     ASSERT_EQ(::mkfifo(place().c_str(), 0600), 0);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_if_it_links_to_itself) {
+TEST_P(FileErrors, is_refused_if_it_links_to_itself) {
     const auto file = place();
     std::filesystem::create_symlink(file.filename(), file);
     expect_refused("AF-BASE-011");
 }
 
-TEST_P(EveryFile, is_refused_if_it_is_a_dangling_link) {
+TEST_P(FileErrors, is_refused_if_it_is_a_dangling_link) {
     std::filesystem::create_symlink("/nowhere/at/all", place());
     expect_refused();
 }
 
-TEST_P(EveryFile, is_refused_if_it_is_too_large) {
+TEST_P(FileErrors, is_refused_if_it_is_too_large) {
     const auto result = read("a: " + std::string(9U << 20U, 'x') + "\n");
     ASSERT_FALSE(result.ok());
     EXPECT_THAT(result.error().message, ::testing::HasSubstr("larger than"));
 }
 
-TEST(WrongPlaces, refuses_other_files_among_definitions_by_name) {
+TEST(MisplacedFiles, refuses_other_files_among_definitions_by_name) {
     for (const char* name : {"mine.json", "mine.YAML", "mine", "mine.yml", "mine.toml"}) {
         const Folder folder;
         folder.write(name, "x: 1\n");
@@ -222,7 +222,7 @@ TEST(WrongPlaces, refuses_other_files_among_definitions_by_name) {
     }
 }
 
-TEST(WrongPlaces, a_folder_among_definitions_is_refused_by_name) {
+TEST(MisplacedFiles, a_folder_among_definitions_is_refused_by_name) {
     const Folder folder;
     folder.write("more/mine.yaml", "x: 1\n");
     const auto files = yaml_files_of(folder.path());
@@ -231,7 +231,7 @@ TEST(WrongPlaces, a_folder_among_definitions_is_refused_by_name) {
     EXPECT_THAT(files.error().message, ::testing::HasSubstr("folder"));
 }
 
-TEST(WrongPlaces, notes_and_editor_backups_are_ignored) {
+TEST(MisplacedFiles, notes_and_editor_backups_are_ignored) {
     const Folder folder;
     for (const char* name :
          {"README", "README.md", "notes.txt", "a.yaml~", "a.yaml.bak", ".a.yaml.swp", ".hidden.yaml", "a.yaml.orig"}) {
@@ -243,7 +243,7 @@ TEST(WrongPlaces, notes_and_editor_backups_are_ignored) {
     EXPECT_EQ(files->size(), 1U);
 }
 
-TEST(WrongManifests, each_fault_is_refused_with_its_position) {
+TEST(ManifestFileErrors, each_fault_is_refused_with_its_position) {
     const std::vector<Fault> faults{
         {"empty", "", "AF-PLUG-002", ""},
         {"not_json", "{\"id\": }", "AF-PLUG-002", ":1:"},
@@ -265,7 +265,7 @@ TEST(WrongManifests, each_fault_is_refused_with_its_position) {
     }
 }
 
-TEST(WrongAgents, a_cycle_of_extends_is_refused) {
+TEST(AgentFileErrors, a_cycle_of_extends_is_refused) {
     const Folder folder;
     folder.write("product/a.yaml", "extends: \"agentforge:b\"\nagent: {role: a}\n");
     folder.write("product/b.yaml", "extends: \"agentforge:a\"\nagent: {role: b}\n");

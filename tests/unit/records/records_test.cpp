@@ -21,7 +21,7 @@ json::object least() {
 }
 
 template <class T>
-class EachRecord : public ::testing::Test {};
+class RecordsOfEachType : public ::testing::Test {};
 
 template <class>
 struct TypesOf;
@@ -29,9 +29,9 @@ template <class... T>
 struct TypesOf<std::variant<T...>> {
     using type = ::testing::Types<T...>;
 };
-TYPED_TEST_SUITE(EachRecord, TypesOf<Body>::type);
+TYPED_TEST_SUITE(RecordsOfEachType, TypesOf<Body>::type);
 
-TYPED_TEST(EachRecord, reads_back_as_written) {
+TYPED_TEST(RecordsOfEachType, reads_back_as_written) {
     const json::object body = least<TypeParam>();
     const auto read = read_record(body);
     ASSERT_TRUE(read.ok()) << read.error().to_string();
@@ -41,7 +41,7 @@ TYPED_TEST(EachRecord, reads_back_as_written) {
     EXPECT_EQ(to_fields(read->body), to_fields(TypeParam{}));
 }
 
-TYPED_TEST(EachRecord, is_refused_with_a_field_that_it_does_not_have) {
+TYPED_TEST(RecordsOfEachType, is_refused_with_a_field_that_it_does_not_have) {
     json::object body = least<TypeParam>();
     body["colour"] = "red";
     const auto read = read_record(body);
@@ -50,7 +50,7 @@ TYPED_TEST(EachRecord, is_refused_with_a_field_that_it_does_not_have) {
     EXPECT_EQ(read.error().message, "the journal contains a record with the unknown field `colour`");
 }
 
-TYPED_TEST(EachRecord, is_refused_if_a_field_has_another_type) {
+TYPED_TEST(RecordsOfEachType, is_refused_if_a_field_has_another_type) {
     const json::object body = least<TypeParam>();
     for (const auto& [key, value] : body) {
         if (key == "type" || value.is_null()) { continue; }  // Has its own type, or accepts any value.

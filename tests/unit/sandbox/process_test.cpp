@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runner and its helper, with real programs. Nothing here needs to be root, and nothing fails as root.
-#include "sandbox/process.hpp"
+#include "sandbox/process_runner.hpp"
 
 #include <agentforge/process.hpp>
 
@@ -450,12 +450,12 @@ TEST_F(Sandbox, a_relative_entry_of_path_is_ignored) {
 TEST_F(Sandbox, reports_the_confinement_in_force) {
     auto outcome = run(command({"true"}));
     ASSERT_TRUE(outcome.ok());
-    const json::object& told = outcome->confinement;
-    EXPECT_TRUE(told.at("mode") == json::value("full") || told.at("landlock_abi").to_number<int>() >= 1);
-    EXPECT_TRUE(told.at("no_new_privs").as_bool());
-    EXPECT_TRUE(told.at("cgroup") == "used" || told.at("cgroup") == "not used");
-    EXPECT_EQ(told.at("memory_bytes").to_number<std::uint64_t>(), 4ULL << 30U);
-    EXPECT_NE(told.at("network").as_string(), "open");
+    const json::object& confinement = outcome->confinement;
+    EXPECT_TRUE(confinement.at("mode") == json::value("full") || confinement.at("landlock_abi").to_number<int>() >= 1);
+    EXPECT_TRUE(confinement.at("no_new_privs").as_bool());
+    EXPECT_TRUE(confinement.at("cgroup") == "used" || confinement.at("cgroup") == "not used");
+    EXPECT_EQ(confinement.at("memory_bytes").to_number<std::uint64_t>(), 4ULL << 30U);
+    EXPECT_NE(confinement.at("network").as_string(), "open");
 }
 
 TEST_F(Sandbox, without_namespaces_a_kernel_that_allows_signals_is_refused_with_a_remedy) {

@@ -52,9 +52,9 @@ struct Broken {
     const char* text;
     const char* field;
 };
-class BrokenEnvelope : public testing::TestWithParam<Broken> {};
+class ArtifactEnvelopeBroken : public testing::TestWithParam<Broken> {};
 
-TEST_P(BrokenEnvelope, is_refused_and_its_field_named) {
+TEST_P(ArtifactEnvelopeBroken, is_refused_and_its_field_named) {
     const auto restored = StageArtifact::from_json(json::parse(GetParam().text).as_object());
     ASSERT_FALSE(restored.ok());
     EXPECT_EQ(restored.error().code, "AF-STAGE-030");
@@ -62,7 +62,7 @@ TEST_P(BrokenEnvelope, is_refused_and_its_field_named) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TestStageArtifact, BrokenEnvelope,
+    TestStageArtifact, ArtifactEnvelopeBroken,
     testing::Values(Broken{"meta_is_a_list", R"({"_artifact_meta": []})", "_artifact_meta"},
                     Broken{"metadata_is_a_text", R"({"_metadata": "x"})", "_metadata"},
                     Broken{"version_is_a_number", R"({"_artifact_meta": {"version": 1}})", "_artifact_meta.version"},

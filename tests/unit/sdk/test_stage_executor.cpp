@@ -219,9 +219,9 @@ struct Contradiction {
     StageResult result;
     const char* code;
 };
-class ContradictoryResult : public testing::TestWithParam<Contradiction> {};
+class StageResultContradictory : public testing::TestWithParam<Contradiction> {};
 
-TEST_P(ContradictoryResult, is_a_distinct_failure) {
+TEST_P(StageResultContradictory, is_a_distinct_failure) {
     RecordingStage stage;
     stage.result = GetParam().result;
     FakeContext context;
@@ -243,7 +243,7 @@ StageResult completed_and_escalated() {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TestStageExecutor, ContradictoryResult,
+    TestStageExecutor, StageResultContradictory,
     testing::Values(Contradiction{"completed_without_artifact", status_only(StageStatus::completed), "AF-STAGE-004"},
                     Contradiction{"pending_for_nothing", status_only(StageStatus::pending), "AF-STAGE-005"},
                     Contradiction{"still_running", status_only(StageStatus::running), "AF-STAGE-005"},

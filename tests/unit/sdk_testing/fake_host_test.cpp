@@ -223,14 +223,14 @@ TEST(FakeTool, RunsConcurrentlyWithSeparateHosts) {
     for (const auto& result : results) { EXPECT_TRUE(result.success); }
 }
 
-TEST(Misuse, IsACallFromAnotherThread) {
+TEST(FakeHostMisuse, IsACallFromAnotherThread) {
     FakeStageContext host;
     Doing stage([](StageContext& context) { std::thread([&] { static_cast<void>(context.now()); }).join(); });
     static_cast<void>(host.run(stage));
     EXPECT_THAT(host.misuses(), ElementsAre(HasSubstr("now was called from a thread that does not run the plugin's call")));
 }
 
-TEST(Misuse, IsACallAfterTheEnd) {
+TEST(FakeHostMisuse, IsACallAfterTheEnd) {
     FakeStageContext host;
     StageContext* kept = nullptr;
     Doing stage([&](StageContext& context) { kept = &context; });
@@ -239,7 +239,7 @@ TEST(Misuse, IsACallAfterTheEnd) {
     EXPECT_THAT(host.misuses(), ElementsAre(HasSubstr("workspace.exists was called after the plugin's call had returned")));
 }
 
-TEST(Misuse, IsACallWhileAnotherHasNotReturned) {
+TEST(FakeHostMisuse, IsACallWhileAnotherHasNotReturned) {
     FakeStageContext host;
     host.agent.then_do([&](const AgentRun&) -> Result<AgentOutcome> {
         std::thread([&] { static_cast<void>(host.cancelled()); }).join();
@@ -251,7 +251,7 @@ TEST(Misuse, IsACallWhileAnotherHasNotReturned) {
                 ::testing::Contains(HasSubstr("cancelled was called while another call into the same context had not returned")));
 }
 
-TEST(Misuse, IsNotReportedForAScriptOnTheSameThread) {
+TEST(FakeHostMisuse, IsNotReportedForAScriptOnTheSameThread) {
     FakeStageContext host;
     host.agent.then_do([&](const AgentRun&) -> Result<AgentOutcome> {
         static_cast<void>(host.files.create("a.py", "x"));
@@ -262,7 +262,7 @@ TEST(Misuse, IsNotReportedForAScriptOnTheSameThread) {
     EXPECT_THAT(host.misuses(), IsEmpty());
 }
 
-TEST(MisuseDeathTest, UnreadMisuseAbortsTheTest) {
+TEST(FakeHostMisuseDeathTest, UnreadMisuseAbortsTheTest) {
     EXPECT_DEATH(
         {
             FakeCallContext host;
@@ -271,7 +271,7 @@ TEST(MisuseDeathTest, UnreadMisuseAbortsTheTest) {
         "the test did not read misuses.*\n.*now was called from a thread");
 }
 
-TEST(Misuse, OfASinkIsACallFromAnotherThread) {
+TEST(FakeHostMisuse, OfASinkIsACallFromAnotherThread) {
     FakeSink sink;
     sink.text("a");
     std::thread([&] { sink.text("b"); }).join();
@@ -279,15 +279,15 @@ TEST(Misuse, OfASinkIsACallFromAnotherThread) {
     EXPECT_THAT(sink.misuses(), ElementsAre(HasSubstr("text was called from a thread")));
 }
 
-TEST(Make, PassesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
+TEST(FakeHostMake, PassesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
 
-TEST(Make, SaysWhyTheConstructorRefused) {
+TEST(FakeHostMake, SaysWhyTheConstructorRefused) {
     const auto made = make<Picky>();
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().message, "Cannot create the object: `key` is missing");
 }
 
-TEST(Make, RefusesSettingsForAClassThatTakesNone) {
+TEST(FakeHostMake, RefusesSettingsForAClassThatTakesNone) {
     EXPECT_THAT(make<OneRun>({{"key", 1}}).error().message, HasSubstr("settings were given, but it takes none"));
 }
 

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
-#include "tools/workspace.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::testing {
 namespace {
@@ -14,9 +14,9 @@ using kernel::RolePaths;
 using kernel::RoleWorkspace;
 using ::testing::ElementsAre;
 
-class BothWorkspaces : public ::testing::Test {
+class FakeWorkspaceAsTheReal : public ::testing::Test {
 protected:
-    BothWorkspaces()
+    FakeWorkspaceAsTheReal()
         : real_(std::move(RoleWorkspace::open(folder_.path().string(),
                                               RolePaths::make("tester", {{"create_file", "src/**, *.md"}}).value()))
                     .value()) {
@@ -102,7 +102,7 @@ const std::vector<std::string> paths = {"src/app.py",
                                         "x.md",
                                         "other/y.md"};
 
-TEST_F(BothWorkspaces, ReadAlike) {
+TEST_F(FakeWorkspaceAsTheReal, ReadAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.read(path)); });
         for (const ReadOptions& options : {ReadOptions{2, 0, 1000}, ReadOptions{2, 3, 1000}, ReadOptions{1, 0, 5},
@@ -112,7 +112,7 @@ TEST_F(BothWorkspaces, ReadAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, ListAlike) {
+TEST_F(FakeWorkspaceAsTheReal, ListAlike) {
     for (const auto& path : paths) {
         for (const ListOptions& options :
              {ListOptions{}, ListOptions{false, "", 1000}, ListOptions{true, "*.py", 1000},
@@ -122,7 +122,7 @@ TEST_F(BothWorkspaces, ListAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, SearchAlike) {
+TEST_F(FakeWorkspaceAsTheReal, SearchAlike) {
     for (const SearchQuery& query :
          {SearchQuery{"return", false, false, "", 100}, SearchQuery{"^def [a-z]+", false, false, "", 100},
           SearchQuery{"RETURN 2", true, true, "", 100}, SearchQuery{"(", true, false, "", 100},
@@ -132,13 +132,13 @@ TEST_F(BothWorkspaces, SearchAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, FindAlike) {
+TEST_F(FakeWorkspaceAsTheReal, FindAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return workspace.exists(path); });
     }
 }
 
-TEST_F(BothWorkspaces, CreateAlike) {
+TEST_F(FakeWorkspaceAsTheReal, CreateAlike) {
     for (const auto& path : paths) {
         for (const bool overwrite : {false, true}) {
             same(path, [&](Workspace& workspace) { return shown(workspace.create(path, "one\ntwo\n", overwrite)); });
@@ -146,7 +146,7 @@ TEST_F(BothWorkspaces, CreateAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, EditAlike) {
+TEST_F(FakeWorkspaceAsTheReal, EditAlike) {
     for (const auto& path : paths) {
         for (const auto& [search, replace] :
              std::vector<std::pair<std::string, std::string>>{{"return 1", "return 3"},
@@ -161,14 +161,14 @@ TEST_F(BothWorkspaces, EditAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, MoveAlike) {
+TEST_F(FakeWorkspaceAsTheReal, MoveAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.move(path, "src/new/place.py")); });
         same(path, [&](Workspace& workspace) { return shown(workspace.move("src/new/place.py", path)); });
     }
 }
 
-TEST_F(BothWorkspaces, ApplyAlike) {
+TEST_F(FakeWorkspaceAsTheReal, ApplyAlike) {
     const auto applied = [](Workspace& workspace, const std::vector<FileEdit>& edits) {
         const auto done = atomic_edits(workspace)->apply(edits);
         if (!done.ok()) { return done.error().code; }
@@ -235,13 +235,13 @@ TEST_F(BothWorkspaces, ApplyAlike) {
     }
 }
 
-TEST_F(BothWorkspaces, RemoveAlike) {
+TEST_F(FakeWorkspaceAsTheReal, RemoveAlike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.remove(path)); });
     }
 }
 
-TEST_F(BothWorkspaces, RecordTheSameWrites) {
+TEST_F(FakeWorkspaceAsTheReal, RecordTheSameWrites) {
     same("three writes", [&](Workspace& workspace) {
         return shown(workspace.create("src/a.py", "1\n")) + shown(workspace.edit("src/a.py", "1", "2")) +
                shown(workspace.move("src/a.py", "src/b.py")) + shown(workspace.remove("src/b.py"));

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "servers/pool.hpp"
+#include "servers/server_pool.hpp"
 
 namespace agentforge::kernel::servers_test {
 

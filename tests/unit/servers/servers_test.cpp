@@ -196,7 +196,7 @@ TEST(ServerNames, APrefixContainsNoSeparator) {
 
 // ------------------------------------------------------------------------------------------ declarations --
 
-class Declared : public ::testing::Test {
+class ServerDeclarations : public ::testing::Test {
 protected:
     void SetUp() override {
         std::string name = "/tmp/agentforge-servers-XXXXXX";
@@ -216,7 +216,7 @@ protected:
     ServerSources sources_;
 };
 
-TEST_F(Declared, AServerOfMcpJsonIsRead) {
+TEST_F(ServerDeclarations, AServerOfMcpJsonIsRead) {
     const auto set = file(
         R"({"mcpServers": {"My Files": {"type": "stdio", "command": "node", "args": ["${HOME}/x.js", "${NONE:-y}"], "env": {"A": "b"}}}})");
     ASSERT_EQ(set.servers.size(), 1U) << problem(set);
@@ -224,46 +224,46 @@ TEST_F(Declared, AServerOfMcpJsonIsRead) {
     EXPECT_THAT(set.servers[0].command, ElementsAre("node", "/home/me/x.js", "y"));
 }
 
-TEST_F(Declared, AnUnknownFieldIsNamedWithItsLine) {
+TEST_F(ServerDeclarations, AnUnknownFieldIsNamedWithItsLine) {
     const auto set = file("{\n \"mcpServers\": {\n  \"a\": {\"command\": \"x\",\n   \"arg\": []}}}");
     EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-002"), HasSubstr(".mcp.json:4:"), HasSubstr("`args`")));
 }
 
-TEST_F(Declared, AnUnknownFieldBesideTheServersIsNamed) {
+TEST_F(ServerDeclarations, AnUnknownFieldBesideTheServersIsNamed) {
     EXPECT_THAT(problem(file(R"({"servers": {}})")), HasSubstr("unknown field `servers`"));
 }
-TEST_F(Declared, ATextThatIsNotJsonIsNamed) {
+TEST_F(ServerDeclarations, ATextThatIsNotJsonIsNamed) {
     EXPECT_THAT(problem(file("{")), AllOf(HasSubstr("AF-MCP-002"), HasSubstr("not JSON")));
 }
 
-TEST_F(Declared, ARemoteServerIsRefused) {
+TEST_F(ServerDeclarations, ARemoteServerIsRefused) {
     EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"type": "http", "url": "http://x"}}})")),
                 AllOf(HasSubstr("AF-MCP-003"), HasSubstr("stdio only")));
 }
 
-TEST_F(Declared, ABrokenServerDoesNotHideAnother) {
+TEST_F(ServerDeclarations, ABrokenServerDoesNotHideAnother) {
     const auto set = file(R"({"mcpServers": {"a": {"type": "sse"}, "b": {"command": "x"}}})");
     EXPECT_EQ(set.servers.size(), 1U);
     EXPECT_TRUE(set.refused.contains("a"));
 }
 
-TEST_F(Declared, AVariableThatIsNotSetIsNamed) {
+TEST_F(ServerDeclarations, AVariableThatIsNotSetIsNamed) {
     EXPECT_THAT(problem(file(R"({"mcpServers": {"a": {"command": "${NOPE}"}}})")),
                 AllOf(HasSubstr("AF-MCP-021"), HasSubstr("NOPE")));
 }
 
-TEST_F(Declared, AnEmptyVariableTakesItsDefault) {
+TEST_F(ServerDeclarations, AnEmptyVariableTakesItsDefault) {
     EXPECT_EQ(file(R"({"mcpServers": {"a": {"command": "${EMPTY:-x}"}}})").servers.at(0).command.at(0), "x");
 }
 
-TEST_F(Declared, ServersOfTheRepositoryNeedTrust) {
+TEST_F(ServerDeclarations, ServersOfTheRepositoryNeedTrust) {
     sources_.trusted = false;
     const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
     EXPECT_TRUE(set.servers.empty());
     EXPECT_THAT(set.refused.at("a").to_string(), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("not trusted")));
 }
 
-TEST_F(Declared, SettingsExtendAServerOfTheRepository) {
+TEST_F(ServerDeclarations, SettingsExtendAServerOfTheRepository) {
     sources_.settings = {{"a", json::object{{"timeout_seconds", 5}, {"paths", "absolute"}}}};
     const auto set = file(R"({"mcpServers": {"a": {"command": "x"}}})");
     ASSERT_EQ(set.servers.size(), 1U) << problem(set);
@@ -271,24 +271,24 @@ TEST_F(Declared, SettingsExtendAServerOfTheRepository) {
     EXPECT_EQ(set.servers[0].command.at(0), "x");
 }
 
-TEST_F(Declared, AServerWithoutACommandIsNamed) {
+TEST_F(ServerDeclarations, AServerWithoutACommandIsNamed) {
     sources_.settings = {{"a", json::object{{"timeout_seconds", 5}}}};
     EXPECT_THAT(problem(read_servers(sources_)), HasSubstr("has no `command`"));
 }
 
-TEST_F(Declared, TwoNamesWithOnePrefixAreNamed) {
+TEST_F(ServerDeclarations, TwoNamesWithOnePrefixAreNamed) {
     const auto set = file(R"({"mcpServers": {"my-files": {"command": "x"}, "my_files": {"command": "y"}}})");
     EXPECT_THAT(problem(set), AllOf(HasSubstr("AF-MCP-016"), HasSubstr("`my-files`"), HasSubstr("`my_files`")));
 }
 
-TEST_F(Declared, NetworkAccessNeedsTheUsersPermission) {
+TEST_F(ServerDeclarations, NetworkAccessNeedsTheUsersPermission) {
     sources_.settings = {{"a", json::object{{"command", "x"}, {"network", true}}}};
     EXPECT_THAT(problem(read_servers(sources_)), AllOf(HasSubstr("AF-MCP-004"), HasSubstr("network")));
     sources_.network_allowed = true;
     EXPECT_EQ(read_servers(sources_).servers.size(), 1U);
 }
 
-TEST_F(Declared, ADisabledServerIsNotStarted) {
+TEST_F(ServerDeclarations, ADisabledServerIsNotStarted) {
     sources_.settings = {{"a", json::object{{"command", "x"}, {"enabled", false}}}};
     const auto set = read_servers(sources_);
     EXPECT_TRUE(set.servers.empty());

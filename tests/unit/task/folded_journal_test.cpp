@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Snapshots of folds and the index of steps: if one is damaged, the result is still that of the whole journal.
-#include "task/folded_journal.hpp"
+#include "task/journal_fold.hpp"
 
 #include <cstring>
 #include <fstream>

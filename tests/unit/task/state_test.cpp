@@ -37,8 +37,8 @@ TaskState full() {
     state.progress = StageProgress::escalated;
     StageState& done = state.stages[0];
     done.status = StageStatus::completed;
-    done.visits = done.attempts = done.heals = done.reviews = done.iterations = done.versions = done.cycles = done.escalations =
-        2;
+    done.visits = done.attempts = done.contract_retries = done.reviews = done.iterations = done.versions = done.cycles =
+        done.escalations = 2;
     done.cycles_before = done.retries = 1;
     done.plan_step = records::PlanStep{3, 7, "Integrate it", 2U};
     done.artifact = "artifacts/a.yaml";

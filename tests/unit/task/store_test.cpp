@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "task/store.hpp"
+#include "task/task_store.hpp"
 
 #include <chrono>
 #include <fstream>

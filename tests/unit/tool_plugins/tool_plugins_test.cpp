@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -223,9 +223,9 @@ TEST_F(DraftTest, a_rule_of_delete_file_applies_to_deletions_by_a_patch) {
 }
 
 /// Tests every tool alone: its errors suggest nothing that needs another tool.
-class Advice : public DraftTest, public testing::WithParamInterface<std::string> {};
+class ToolPluginsAdvice : public DraftTest, public testing::WithParamInterface<std::string> {};
 
-TEST_P(Advice, names_no_tool_that_the_role_lacks) {
+TEST_P(ToolPluginsAdvice, names_no_tool_that_the_role_lacks) {
     const std::string own = GetParam();
     role({own}, {});
     std::filesystem::create_directory(folder_.path() / "folder");
@@ -268,7 +268,7 @@ TEST_P(Advice, names_no_tool_that_the_role_lacks) {
         }
     }
 }
-INSTANTIATE_TEST_SUITE_P(OfEvery, Advice, testing::ValuesIn(all_tools), [](const auto& tool) { return tool.param; });
+INSTANTIATE_TEST_SUITE_P(OfEvery, ToolPluginsAdvice, testing::ValuesIn(all_tools), [](const auto& tool) { return tool.param; });
 
 TEST_F(ToolPlugins, create_file_creates_and_never_overwrites) {
     const auto result = call("create_file", {{"path", "a/b.py"}, {"content", "x\ny\n"}});

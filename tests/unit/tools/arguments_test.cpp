@@ -26,49 +26,49 @@ std::string property(const char* rule, const char* value) {
                    (std::string(R"({"a": )") + value + "}").c_str());
 }
 
-TEST(Arguments, AnyOfAcceptsEitherForm) {
+TEST(ToolArguments, AnyOfAcceptsEitherForm) {
     EXPECT_EQ(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "null"), "");
     EXPECT_THAT(property(R"({"anyOf": [{"type": "string"}, {"type": "null"}]})", "7"), HasSubstr("none of its 2 forms"));
 }
 
-TEST(Arguments, OneOfAcceptsExactlyOneForm) {
+TEST(ToolArguments, OneOfAcceptsExactlyOneForm) {
     EXPECT_EQ(property(R"({"oneOf": [{"type": "integer"}, {"type": "string"}]})", "7"), "");
     EXPECT_THAT(property(R"({"oneOf": [{"type": "integer"}, {"minimum": 1}]})", "7"), HasSubstr("more than one"));
 }
 
-TEST(Arguments, AllOfRequiresEveryForm) {
+TEST(ToolArguments, AllOfRequiresEveryForm) {
     const char* rule = R"({"allOf": [{"type": "object", "properties": {"x": {"type": "integer"}}}, {"required": ["y"]}]})";
     EXPECT_EQ(property(rule, R"({"x": 1, "y": 2})"), "");
     EXPECT_THAT(property(rule, R"({"x": "1", "y": 2})"), HasSubstr("'a.x'"));
     EXPECT_THAT(property(rule, R"({"x": 1})"), HasSubstr("'a.y' is missing"));
 }
 
-TEST(Arguments, NotRefusesAForm) { EXPECT_THAT(property(R"({"not": {"const": 3}})", "3"), HasSubstr("must not fit")); }
+TEST(ToolArguments, NotRefusesAForm) { EXPECT_THAT(property(R"({"not": {"const": 3}})", "3"), HasSubstr("must not fit")); }
 
-TEST(Arguments, AReferenceInsideTheSchemaIsFollowed) {
+TEST(ToolArguments, AReferenceInsideTheSchemaIsFollowed) {
     const char* schema =
         R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/name"}}, "$defs": {"name": {"type": "string", "maxLength": 3}}})";
     EXPECT_EQ(problem(schema, R"({"a": "abc"})"), "");
     EXPECT_THAT(problem(schema, R"({"a": "abcd"})"), HasSubstr("at most 3"));
 }
 
-TEST(Arguments, AReferenceToNothingIsAnErrorInTheSchema) {
+TEST(ToolArguments, AReferenceToNothingIsAnErrorInTheSchema) {
     EXPECT_THAT(property(R"({"$ref": "#/$defs/none"})", "1"), HasSubstr("AF-TOOL-008"));
 }
 
-TEST(Arguments, ASelfReferenceTerminates) {
+TEST(ToolArguments, ASelfReferenceTerminates) {
     const char* schema =
         R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/loop"}}, "$defs": {"loop": {"$ref": "#/$defs/loop"}}})";
     EXPECT_THAT(problem(schema, R"({"a": 1})"), HasSubstr("too deeply"));
 }
 
-TEST(Arguments, AnExponentialSchemaIsStopped) {
+TEST(ToolArguments, AnExponentialSchemaIsStopped) {
     const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}},
         "$defs": {"x": {"anyOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]}}})";
     EXPECT_THAT(problem(schema, R"({"a": 1})"), AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
 }
 
-TEST(Arguments, AFormThatNamesItselfTwiceIsStopped) {
+TEST(ToolArguments, AFormThatNamesItselfTwiceIsStopped) {
     const char* schema = R"({"type": "object", "properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"required": ["z"],
         "properties": {"c": {"anyOf": [{"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}, {"$ref": "#/$defs/x"}]}}}}})";
     std::string value = "{}";
@@ -77,7 +77,7 @@ TEST(Arguments, AFormThatNamesItselfTwiceIsStopped) {
                 AllOf(HasSubstr("AF-TOOL-008"), HasSubstr("too many comparisons")));
 }
 
-TEST(Arguments, AWholeNumberBecomesAnIntegerOnlyInTheFormThatFits) {
+TEST(ToolArguments, AWholeNumberBecomesAnIntegerOnlyInTheFormThatFits) {
     const auto converted = [](const char* forms) {
         json::object given = json::parse(R"({"a": {"n": 3.0, "s": "x"}})").as_object();
         const auto schema = json::parse(std::string(R"({"type": "object", "properties": {"a": {"anyOf": )") + forms + "}}}");
@@ -90,33 +90,33 @@ TEST(Arguments, AWholeNumberBecomesAnIntegerOnlyInTheFormThatFits) {
     EXPECT_TRUE(converted(R"([{"properties": {"n": {"type": "integer"}}}])"));
 }
 
-TEST(Arguments, AFormThatDoesNotFitIsExplainedByTheNearest) {
+TEST(ToolArguments, AFormThatDoesNotFitIsExplainedByTheNearest) {
     EXPECT_THAT(property(R"({"anyOf": [{"type": "null"}, {"type": "object", "required": ["x"]}]})", R"({"y": 1})"),
                 HasSubstr("the nearest:"));
 }
 
-TEST(Arguments, ExclusiveLimitsExclude) {
+TEST(ToolArguments, ExclusiveLimitsExclude) {
     EXPECT_EQ(property(R"({"exclusiveMinimum": 0})", "1"), "");
     EXPECT_THAT(property(R"({"exclusiveMinimum": 0})", "0"), HasSubstr("more than 0"));
     EXPECT_THAT(property(R"({"exclusiveMaximum": 5})", "5"), HasSubstr("less than 5"));
 }
 
-TEST(Arguments, MultipleOfIsChecked) {
+TEST(ToolArguments, MultipleOfIsChecked) {
     EXPECT_EQ(property(R"({"multipleOf": 0.5})", "1.5"), "");
     EXPECT_THAT(property(R"({"multipleOf": 2})", "3"), HasSubstr("multiple of 2"));
 }
 
-TEST(Arguments, UniqueItemsAreChecked) {
+TEST(ToolArguments, UniqueItemsAreChecked) {
     EXPECT_THAT(property(R"({"type": "array", "uniqueItems": true})", "[1, 1]"), HasSubstr("twice"));
     EXPECT_EQ(property(R"({"type": "array", "uniqueItems": true})", R"([1, "1"])"), "");
     EXPECT_EQ(property(R"({"type": "array", "uniqueItems": false})", "[1, 1]"), "");
 }
 
-TEST(Arguments, DefaultAndFormatAreNotChecked) {
+TEST(ToolArguments, DefaultAndFormatAreNotChecked) {
     EXPECT_EQ(property(R"({"type": "string", "format": "uri", "default": "x", "deprecated": true})", R"("y")"), "");
 }
 
-TEST(Arguments, AFalseSchemaRefusesEveryValue) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
+TEST(ToolArguments, AFalseSchemaRefusesEveryValue) { EXPECT_THAT(property("false", "1"), HasSubstr("may not be given")); }
 
 // ---------------------------------------------------------------------------------------- usable_schema --
 

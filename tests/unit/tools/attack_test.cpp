@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tools/workspace.hpp"
+#include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -22,9 +22,9 @@ std::string code(const Result<T>& result) {
     return result.ok() ? "" : result.error().code;
 }
 
-class Attack : public testing::Test {
+class WorkspaceAttack : public testing::Test {
 protected:
-    Attack() {
+    WorkspaceAttack() {
         fs::create_directories(root() / "src");
         fs::create_directories(base_.path() / "ws-evil");
         put(secret(), "secret\n");
@@ -33,7 +33,7 @@ protected:
         open();
         EXPECT_EQ(::stat(secret().c_str(), &before_), 0);
     }
-    ~Attack() override {
+    ~WorkspaceAttack() override {
         // Checks the control and the target: nothing else was damaged, and the workspace still works.
         EXPECT_TRUE(workspace_->create("control.txt", "control\n", true).ok());
         struct stat after {};
@@ -73,34 +73,34 @@ protected:
 };
 
 // ---- path text ----
-TEST_F(Attack, dot_dot) { expect_closed("../secret.txt", "AF-TOOL-010"); }
-TEST_F(Attack, dot_dot_inside) { expect_closed("src/../../secret.txt", "AF-TOOL-010"); }
-TEST_F(Attack, absolute_path) { expect_closed(secret().string(), "AF-TOOL-010"); }
-TEST_F(Attack, prefix_sibling) { expect_closed("../ws-evil/x.txt", "AF-TOOL-010"); }
-TEST_F(Attack, absolute_path_of_the_workspace_itself) { expect_closed((root() / "src/a.py").string(), "AF-TOOL-010"); }
-TEST_F(Attack, double_slash_and_dot_are_the_same_file) {
+TEST_F(WorkspaceAttack, dot_dot) { expect_closed("../secret.txt", "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, dot_dot_inside) { expect_closed("src/../../secret.txt", "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, absolute_path) { expect_closed(secret().string(), "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, prefix_sibling) { expect_closed("../ws-evil/x.txt", "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, absolute_path_of_the_workspace_itself) { expect_closed((root() / "src/a.py").string(), "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, double_slash_and_dot_are_the_same_file) {
     EXPECT_TRUE(workspace_->edit("src//./a.py", "a = 1", "a = 2").ok());
     EXPECT_EQ(read_file(root() / "src/a.py").value(), "a = 2\n");
 }
-TEST_F(Attack, nul_in_the_path) { expect_closed(std::string("control.txt\0/../../secret.txt", 29), "AF-TOOL-012"); }
-TEST_F(Attack, newline_in_the_path) { expect_closed("a\nb", "AF-TOOL-012"); }
-TEST_F(Attack, invalid_utf8_in_the_path) { expect_closed("a\xC0\xAE\xC0\xAE/b", "AF-TOOL-012"); }
-TEST_F(Attack, path_longer_than_the_system_allows) { expect_closed(std::string(8000, 'a'), "AF-TOOL-012"); }
-TEST_F(Attack, git_in_other_case) { expect_closed(".GIT/hooks/post-commit", "AF-TOOL-011"); }
-TEST_F(Attack, git_with_ignorable_code_points) { expect_closed(".g\u200Dit/config", "AF-TOOL-011"); }
-TEST_F(Attack, nested_git_where_none_is) { expect_closed("src/.git/config", "AF-TOOL-011"); }
-TEST_F(Attack, records_of_agentforge) { expect_closed(".agentforge/agents/software_developer.yaml", "AF-TOOL-011"); }
-TEST_F(Attack, home_folder) { expect_closed("~/secret.txt", "AF-TOOL-010"); }
-TEST_F(Attack, variables_and_globs_are_ordinary_names) {
+TEST_F(WorkspaceAttack, nul_in_the_path) { expect_closed(std::string("control.txt\0/../../secret.txt", 29), "AF-TOOL-012"); }
+TEST_F(WorkspaceAttack, newline_in_the_path) { expect_closed("a\nb", "AF-TOOL-012"); }
+TEST_F(WorkspaceAttack, invalid_utf8_in_the_path) { expect_closed("a\xC0\xAE\xC0\xAE/b", "AF-TOOL-012"); }
+TEST_F(WorkspaceAttack, path_longer_than_the_system_allows) { expect_closed(std::string(8000, 'a'), "AF-TOOL-012"); }
+TEST_F(WorkspaceAttack, git_in_other_case) { expect_closed(".GIT/hooks/post-commit", "AF-TOOL-011"); }
+TEST_F(WorkspaceAttack, git_with_ignorable_code_points) { expect_closed(".g\u200Dit/config", "AF-TOOL-011"); }
+TEST_F(WorkspaceAttack, nested_git_where_none_is) { expect_closed("src/.git/config", "AF-TOOL-011"); }
+TEST_F(WorkspaceAttack, records_of_agentforge) { expect_closed(".agentforge/agents/software_developer.yaml", "AF-TOOL-011"); }
+TEST_F(WorkspaceAttack, home_folder) { expect_closed("~/secret.txt", "AF-TOOL-010"); }
+TEST_F(WorkspaceAttack, variables_and_globs_are_ordinary_names) {
     ASSERT_TRUE(workspace_->create("$HOME/[a]*.txt", "x").ok());
     EXPECT_EQ(read_file(root() / "$HOME/[a]*.txt").value_or(""), "x");
 }
-TEST_F(Attack, unicode_forms_are_different_files) {
+TEST_F(WorkspaceAttack, unicode_forms_are_different_files) {
     put(root() / "e\u0301.txt", "decomposed");
     ASSERT_TRUE(workspace_->create("\u00e9.txt", "composed").ok());
     EXPECT_EQ(read_file(root() / "e\u0301.txt").value_or(""), "decomposed");
 }
-TEST_F(Attack, deleted_workspace) {
+TEST_F(WorkspaceAttack, deleted_workspace) {
     auto gone = base_.path() / "gone";
     fs::create_directories(gone);
     auto opened = RoleWorkspace::open(gone.string(), {});
@@ -112,62 +112,62 @@ TEST_F(Attack, deleted_workspace) {
 }
 
 // ---- links ----
-TEST_F(Attack, link_to_a_file_outside) {
+TEST_F(WorkspaceAttack, link_to_a_file_outside) {
     fs::create_symlink(secret(), root() / "link");
     expect_closed("link", "AF-TOOL-032");
     EXPECT_NE(workspace_->read("link").error().message.find("is a symbolic link to"), std::string::npos);
 }
-TEST_F(Attack, link_to_a_file_inside) {
+TEST_F(WorkspaceAttack, link_to_a_file_inside) {
     fs::create_symlink("src/a.py", root() / "link");
     expect_closed("link", "AF-TOOL-032");
     EXPECT_EQ(read_file(root() / "src/a.py").value(), "a = 1\n");
 }
-TEST_F(Attack, link_to_a_folder_outside) {
+TEST_F(WorkspaceAttack, link_to_a_folder_outside) {
     fs::create_directory_symlink(base_.path() / "ws-evil", root() / "link");
     expect_closed("link/x.txt", "AF-TOOL-032");
     EXPECT_EQ(code(workspace_->create("link/new.txt", "x")), "AF-TOOL-032");
     EXPECT_EQ(code(workspace_->create("link/new/deep.txt", "x")), "AF-TOOL-032");
     EXPECT_EQ(code(workspace_->list("link")), "AF-TOOL-032");
 }
-TEST_F(Attack, chained_links) {
+TEST_F(WorkspaceAttack, chained_links) {
     fs::create_symlink(secret(), root() / "one");
     fs::create_symlink("one", root() / "two");
     expect_closed("two", "AF-TOOL-032");
 }
-TEST_F(Attack, looping_links) {
+TEST_F(WorkspaceAttack, looping_links) {
     fs::create_symlink("two", root() / "one");
     fs::create_symlink("one", root() / "two");
     expect_closed("one", "AF-TOOL-032");
 }
-TEST_F(Attack, dangling_link_to_a_new_file_outside) {
+TEST_F(WorkspaceAttack, dangling_link_to_a_new_file_outside) {
     fs::create_symlink(base_.path() / "new.txt", root() / "link");
     expect_closed("link", "AF-TOOL-032");
     EXPECT_FALSE(fs::exists(base_.path() / "new.txt"));
 }
-TEST_F(Attack, workspace_that_is_a_link) {
+TEST_F(WorkspaceAttack, workspace_that_is_a_link) {
     fs::create_directory_symlink(base_.path() / "ws-evil", base_.path() / "ws-link");
     const auto opened = RoleWorkspace::open((base_.path() / "ws-link").string(), {});
     EXPECT_EQ(code(opened), "AF-TOOL-030");
 }
-TEST_F(Attack, listing_shows_a_link_and_does_not_follow_it) {
+TEST_F(WorkspaceAttack, listing_shows_a_link_and_does_not_follow_it) {
     fs::create_directory_symlink(base_.path() / "ws-evil", root() / "link");
     const auto listing = workspace_->list(".");
     ASSERT_TRUE(listing.ok());
     ASSERT_EQ(listing->entries.size(), 3U);
     EXPECT_EQ(listing->entries[0].path, "link -> " + (base_.path() / "ws-evil").string());
 }
-TEST_F(Attack, search_does_not_follow_links) {
+TEST_F(WorkspaceAttack, search_does_not_follow_links) {
     fs::create_directory_symlink(base_.path() / "ws-evil", root() / "link");
     fs::create_symlink(secret(), root() / "file");
     EXPECT_TRUE(workspace_->search({"evil|secret", false, false, "", 100})->hits.empty());
 }
-TEST_F(Attack, links_through_proc) {
+TEST_F(WorkspaceAttack, links_through_proc) {
     fs::create_symlink("/proc/self/root", root() / "link");
     fs::create_symlink("/proc/self/cwd", root() / "cwd");
     expect_closed("link/etc/passwd", "AF-TOOL-032");
     expect_closed("cwd/x", "AF-TOOL-032");
 }
-TEST_F(Attack, hard_link_to_a_file_outside_is_not_written_through) {
+TEST_F(WorkspaceAttack, hard_link_to_a_file_outside_is_not_written_through) {
     fs::create_hard_link(secret(), root() / "hard.txt");
     ASSERT_EQ(::stat(secret().c_str(), &before_), 0);
     ASSERT_TRUE(workspace_->edit("hard.txt", "secret", "pwned").ok());
@@ -176,7 +176,7 @@ TEST_F(Attack, hard_link_to_a_file_outside_is_not_written_through) {
 }
 
 // ---- races ----
-TEST_F(Attack, folder_swapped_for_a_link_while_writing) {
+TEST_F(WorkspaceAttack, folder_swapped_for_a_link_while_writing) {
     std::atomic<bool> stop{false};
     std::thread swapper([&] {
         fs::create_directories(base_.path() / "real");
@@ -196,7 +196,7 @@ TEST_F(Attack, folder_swapped_for_a_link_while_writing) {
     stop = true;
     swapper.join();
 }
-TEST_F(Attack, file_swapped_for_a_link_while_writing) {
+TEST_F(WorkspaceAttack, file_swapped_for_a_link_while_writing) {
     std::atomic<bool> stop{false};
     std::thread swapper([&] {
         std::error_code ignored;
@@ -216,7 +216,7 @@ TEST_F(Attack, file_swapped_for_a_link_while_writing) {
     stop = true;
     swapper.join();
 }
-TEST_F(Attack, folder_renamed_meanwhile_stays_the_workspace) {
+TEST_F(WorkspaceAttack, folder_renamed_meanwhile_stays_the_workspace) {
     fs::rename(root(), base_.path() / "moved");
     fs::create_directory_symlink(base_.path() / "ws-evil", root());
     EXPECT_EQ(workspace_->read("src/a.py")->content, "a = 1\n");
@@ -225,7 +225,7 @@ TEST_F(Attack, folder_renamed_meanwhile_stays_the_workspace) {
 }
 
 // ---- special files ----
-TEST_F(Attack, pipe_does_not_block) {
+TEST_F(WorkspaceAttack, pipe_does_not_block) {
     ASSERT_EQ(::mkfifo((root() / "pipe").c_str(), 0644), 0);
     EXPECT_EQ(code(workspace_->read("pipe")), "AF-TOOL-033");
     EXPECT_EQ(code(workspace_->edit("pipe", "a", "b")), "AF-TOOL-033");
@@ -234,7 +234,7 @@ TEST_F(Attack, pipe_does_not_block) {
     EXPECT_TRUE(workspace_->search({"x", false, false, "", 100}).ok());
     EXPECT_EQ(workspace_->list(".", {false, "", 100})->entries[0].path, "pipe (pipe)");
 }
-TEST_F(Attack, socket_is_refused) {
+TEST_F(WorkspaceAttack, socket_is_refused) {
     const FileDescriptor server(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -245,7 +245,7 @@ TEST_F(Attack, socket_is_refused) {
     EXPECT_EQ(code(workspace_->read("sock")), "AF-TOOL-033");
     EXPECT_EQ(code(workspace_->create("sock", "x", true)), "AF-TOOL-033");
 }
-TEST_F(Attack, deep_folders_do_not_exhaust_descriptors) {
+TEST_F(WorkspaceAttack, deep_folders_do_not_exhaust_descriptors) {
     std::string path;
     for (int i = 0; i < 300; ++i) { path += "d/"; }
     fs::create_directories(root() / path);

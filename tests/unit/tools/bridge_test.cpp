@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/bridge.hpp"
+#include "tools/tool_bridge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -90,13 +90,13 @@ std::string code_of(std::string_view path) {
     return result.ok() ? "" : result.error().code;
 }
 
-TEST(Globs, match_the_documented_table) {
+TEST(PathGlobs, match_the_documented_table) {
     for (const auto& one : glob_cases) {
         EXPECT_EQ(glob_matches(one.glob, one.path), one.matches) << one.glob << " on " << one.path;
     }
 }
 
-TEST(Globs, match_as_git_check_ignore_does) {
+TEST(PathGlobs, match_as_git_check_ignore_does) {
     const TemporaryDirectory folder("globs");
     const std::string git = "cd " + folder.path().string() + " && git -c core.excludesFile=/dev/null ";
     run(git + "init -q . 2>&1");
@@ -107,7 +107,7 @@ TEST(Globs, match_as_git_check_ignore_does) {
     }
 }
 
-TEST(Globs, take_linear_time_on_many_stars) {
+TEST(PathGlobs, take_linear_time_on_many_stars) {
     std::string glob = "x";
     for (int i = 0; i < 200; ++i) { glob += "*a"; }
     EXPECT_FALSE(glob_matches(glob + "b", std::string("x") + std::string(4000, 'a')));

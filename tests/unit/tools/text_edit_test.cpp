@@ -268,7 +268,7 @@ TEST(ApplyHunksProperty, an_accepted_edit_changes_one_place_and_nothing_else) {
     EXPECT_GT(accepted, 1000);
 }
 
-TEST(InTheFormOf, keeps_byte_order_mark_and_crlf) {
+TEST(TextForm, keeps_byte_order_mark_and_crlf) {
     EXPECT_EQ(in_the_form_of("\xEF\xBB\xBF"
                              "a\r\nb\r\n",
                              "x\ny\n"),

@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task/task_store.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/json/basic_parser_impl.hpp>
+
+#include "base/ids.hpp"
+#include "base/json_fields.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "journal/journal_tail.hpp"
+#include "records/records.hpp"
+#include "task/listing_cache.hpp"
+#include "task/state.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::uint64_t largest_file = 256ULL << 20U;
+constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
+constexpr std::string_view unfinished_prefix = ".new-";   ///< Prefix of a folder that is being created.
+constexpr std::string_view removed_prefix = ".removed-";  ///< Prefix of a folder that is being deleted.
+
+Error not_a_task_id(std::string_view task_id) {
+    return Error{"AF-TASK-006", "'" + ellipsis(task_id, 80) + "' is not a task id", "",
+                 "Ids look like task-20260102-add-login-1f2e3d4c; `agentforge status` lists them.", ErrorKind::invalid};
+}
+
+struct Entry {
+    std::string name;
+    bool is_folder = false;  ///< False for a link to a folder, too.
+};
+
+/// Returns the entries of the folder, without dot files.
+Result<std::vector<Entry>> entries_of(const fs::path& folder) {
+    std::vector<Entry> entries;
+    const auto unreadable = [&](int error) {
+        return Error{"AF-TASK-007", "Cannot read the folder of the tasks: " + errno_text(error), folder.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
+    };
+    DIR* const directory = ::opendir(folder.c_str());
+    if (directory == nullptr) {
+        if (errno == ENOENT) { return entries; }
+        return unreadable(errno);
+    }
+    const auto is_folder = [directory](const dirent& entry) {
+        if (entry.d_type != DT_UNKNOWN) { return entry.d_type == DT_DIR; }
+        struct stat status {};
+        return ::fstatat(::dirfd(directory), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+    };
+    errno = 0;
+    for (;;) {
+        const dirent* const entry = ::readdir(directory);
+        if (entry == nullptr) { break; }
+        if (entry->d_name[0] != '.') { entries.push_back({entry->d_name, is_folder(*entry)}); }
+        errno = 0;
+    }
+    const int error = errno;
+    ::closedir(directory);
+    if (error != 0) { return unreadable(error); }
+    return entries;
+}
+
+/// Reads the few texts of a projection that a listing shows, and skips the rest without building it. With a thousand tasks that
+/// would be most of the time.
+class SummaryReader {
+public:
+    static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
+    static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
+    using Error = json::error_code;
+
+    TaskSummary summary;
+    std::string hash;  ///< Hash of the last record in the projection.
+    bool is_object = false;
+
+    bool on_document_begin(Error&) { return true; }
+    bool on_document_end(Error&) { return true; }
+    bool on_object_begin(Error&) {
+        is_object = is_object || depth_ == 0;
+        return enter();
+    }
+    bool on_object_end(std::size_t, Error&) { return leave(); }
+    bool on_array_begin(Error&) { return enter(); }
+    bool on_array_end(std::size_t, Error&) { return leave(); }
+    bool on_key_part(std::string_view part, std::size_t, Error&) {
+        if (depth_ == 1) { key_ += part; }
+        return true;
+    }
+    bool on_key(std::string_view part, std::size_t, Error&) {
+        if (depth_ != 1) { return true; }
+        key_ += part;
+        target_ = field();
+        if (target_ != nullptr) { target_->clear(); }
+        key_.clear();
+        return true;
+    }
+    bool on_string_part(std::string_view part, std::size_t, Error&) {
+        if (depth_ == 1 && target_ != nullptr) { *target_ += part; }
+        return true;
+    }
+    bool on_string(std::string_view part, std::size_t size, Error& error) { return on_string_part(part, size, error); }
+    bool on_number_part(std::string_view, Error&) { return true; }
+    bool on_int64(std::int64_t, std::string_view, Error&) { return true; }
+    bool on_uint64(std::uint64_t, std::string_view, Error&) { return true; }
+    bool on_double(double, std::string_view, Error&) { return true; }
+    bool on_bool(bool, Error&) { return true; }
+    bool on_null(Error&) { return true; }
+    bool on_comment_part(std::string_view, Error&) { return true; }
+    bool on_comment(std::string_view, Error&) { return true; }
+
+private:
+    bool enter() {
+        ++depth_;
+        return true;
+    }
+    bool leave() {
+        --depth_;
+        return true;
+    }
+    std::string* field() {
+        if (key_ == "task_id") { return &summary.task_id; }
+        if (key_ == "request") { return &summary.request; }
+        if (key_ == "status") { return &summary.status; }
+        if (key_ == "pipeline") { return &summary.pipeline; }
+        if (key_ == "current_stage") { return &summary.current_stage; }
+        if (key_ == "created_at") { return &summary.created_at; }
+        if (key_ == "updated_at") { return &summary.updated_at; }
+        if (key_ == "waiting_for") { return &summary.waiting_for; }
+        if (key_ == "hash") { return &hash; }
+        return nullptr;
+    }
+
+    std::size_t depth_ = 0;
+    std::string key_;
+    std::string* target_ = nullptr;
+};
+
+}  // namespace
+
+TaskStore::TaskStore(fs::path agentforge_directory, Durability durability)
+    : root_(std::move(agentforge_directory) / "tasks"), durability_(durability) {}
+
+TaskPaths TaskStore::paths(std::string_view task_id) const {
+    return TaskPaths{root_ / (is_task_id(task_id) ? std::string(task_id) : safe_file_name(task_id))};
+}
+
+namespace {
+
+Error task_exists(std::string_view task_id, const TaskPaths& target) {
+    return Error{"AF-TASK-001", "The task '" + std::string(task_id) + "' already exists", target.root.string(),
+                 "Resume it, or start again to get another id.", ErrorKind::conflict};
+}
+
+/// Writes a new task's folders and files, and syncs them.
+Result<void> fill_task_folder(const TaskPaths& made, std::string_view task_id, const json::object& task) {
+    std::error_code ignored;
+    fs::permissions(
+        made.root,
+        fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec | fs::perms::others_read | fs::perms::others_exec,
+        ignored);
+    for (const fs::path& folder : {made.inputs(), made.artifacts() / "phases", made.snapshots(), made.blobs()}) {
+        AF_CHECK(make_directories(folder));
+    }
+    AF_CHECK(write_file_atomic(made.task(), to_yaml(task), Durability::synced));
+    json::object request{{"task_id", task_id}, {"original_request", text_of(task, "request")}};
+    json::object state{{"task_id", task_id}, {"request", text_of(task, "request")}, {"status", "pending"}};
+    if (const std::string created = text_of(task, "created_at"); !created.empty()) {
+        request.emplace("received_at", created);
+        state.emplace("created_at", created);
+        state.emplace("updated_at", created);
+    }
+    if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
+    AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
+    AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
+                               Durability::synced));  // Tells a task that never began from one whose journal is lost.
+    AF_CHECK(sync_directory(made.artifacts()));
+    return sync_directory(made.root);
+}
+
+/// Gives a filled folder the task's name, unless that is taken.
+Result<void> rename_task_folder(const TaskPaths& made, const TaskPaths& target, std::string_view task_id) {
+    if (::renameat2(AT_FDCWD, made.root.c_str(), AT_FDCWD, target.root.c_str(), RENAME_NOREPLACE) == 0) { return {}; }
+    int error = errno;
+    // Without RENAME_NOREPLACE: rename never replaces a non-empty folder, and a task's folder is never empty.
+    if (error == EINVAL || error == ENOSYS) { error = ::rename(made.root.c_str(), target.root.c_str()) == 0 ? 0 : errno; }
+    if (error == 0) { return {}; }
+    if (error == EEXIST || error == ENOTEMPTY) { return task_exists(task_id, target); }
+    return Error{"AF-TASK-007", "Cannot rename the task's folder: " + errno_text(error), target.root.string(),
+                 "Check the folder's permissions.", ErrorKind::io};
+}
+
+}  // namespace
+
+Result<TaskPaths> TaskStore::create(std::string_view task_id, const json::object& task) {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths target = paths(task_id);
+    std::error_code ignored;
+    if (fs::exists(target.root, ignored)) { return task_exists(task_id, target); }
+    AF_CHECK(make_directories(root_));
+
+    remove_abandoned();
+    std::string name = (root_ / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-XXXXXX")).string();
+    if (::mkdtemp(name.data()) == nullptr) {
+        return Error{"AF-TASK-007", "Cannot create the task's folder: " + errno_text(errno), root_.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
+    }
+    const TaskPaths made{fs::path(name)};
+    Result<void> done = fill_task_folder(made, task_id, task);
+    if (done.ok()) { done = rename_task_folder(made, target, task_id); }
+    if (!done.ok()) {
+        fs::remove_all(made.root, ignored);
+        return std::move(done).error();
+    }
+    AF_CHECK(sync_directory(root_));
+    return target;
+}
+
+namespace {
+
+/// Returns the error for a task that does not exist, with the nearest id, or for one without its description.
+Error no_such_task(const fs::path& root, std::string_view task_id) {
+    std::error_code ignored;
+    if (is_task_id(task_id) && fs::is_directory(root / task_id, ignored)) {
+        return Error{
+            "AF-TASK-004", "The task '" + std::string(task_id) + "' has no `task.yaml`", (root / task_id / "task.yaml").string(),
+            "Restore the file from a backup, or end the task with `agentforge abort`. `agentforge inspect` shows its journal.",
+            ErrorKind::corrupt};
+    }
+    std::string remedy = "`agentforge status` lists the tasks.";
+    if (const auto entries = entries_of(root); entries.ok()) {
+        std::vector<std::string> names;
+        for (const Entry& entry : *entries) { names.push_back(entry.name); }
+        if (const std::string near = nearest(task_id, names); !near.empty()) { remedy = "Did you mean '" + near + "'?"; }
+    }
+    return Error{"AF-TASK-002", "There is no task '" + ellipsis(task_id, 200) + "'", root.string(), remedy, ErrorKind::not_found};
+}
+
+}  // namespace
+
+Result<void> check_names(std::string_view task_id, std::string_view named, const fs::path& file) {
+    if (named == task_id) { return {}; }
+    const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
+    return Error{"AF-TASK-015",
+                 "'" + file.filename().string() + "' " + whose + ", but its folder belongs to '" + std::string(task_id) + "'",
+                 file.string(), "Remove the folder if it is a copy; otherwise restore the right file.", ErrorKind::corrupt};
+}
+
+namespace {
+
+/// Returns the task that the records belong to: that of their last fork, else the one that was created.
+std::string named_by(const std::vector<Record>& records) {
+    for (auto record = records.rbegin(); record != records.rend(); ++record) {
+        if (const auto forked = records::as<records::Forked>(*record)) { return forked->task_id; }
+        if (const auto created = records::as<records::TaskCreated>(*record)) { return created->task_id; }
+    }
+    return {};
+}
+
+/// True if the records are those of a task's creation, without some of the imports that it announces.
+bool lacks_imports(const std::vector<Record>& records) {
+    const auto created = records.empty() ? std::nullopt : records::as<records::TaskCreated>(records.front());
+    if (!created || !created->imports) { return false; }
+    const auto is_import = [](const Record& record) { return record.type() == records::ExternalArtifactImported::type; };
+    return records.size() <= created->imports->size() && std::ranges::all_of(records.begin() + 1, records.end(), is_import);
+}
+
+}  // namespace
+
+bool TaskStore::is_only_a_request(std::string_view task_id) const {
+    // A truncated journal is another case: then the state names the last record.
+    const auto state = load_state(task_id);
+    const bool has_begun = state.ok() && state->contains("hash") && !state->contains("imports_due");
+    return state.ok() && text_of(*state, "status") == "pending" && !has_begun && load(task_id).ok();
+}
+
+bool TaskStore::never_began(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return false; }
+    const TaskPaths place = paths(task_id);
+    if (TaskLock::holder(place) || !is_only_a_request(task_id)) { return false; }
+    bool forked = false;
+    std::vector<Record> found;
+    const auto header = [&](const json::object& fields) -> Result<void> {
+        forked = fields.contains("forked_from");
+        return {};
+    };
+    const auto record = [&](Record one) -> Result<void> {
+        found.push_back(std::move(one));
+        return {};
+    };
+    if (const auto read = Journal::read(place.journal(), JournalVisitor{.header = header, .record = record}); !read.ok()) {
+        return read.error().kind == ErrorKind::not_found;
+    }
+    // A fork's journal reads as its parent's until its own first record.
+    return found.empty() || (forked && named_by(found) != task_id) || lacks_imports(found);
+}
+
+std::optional<Error> TaskStore::damage(std::string_view task_id, const Result<void>& read) const {
+    if (never_began(task_id)) { return std::nullopt; }
+    const bool is_empty = read.ok() || read.error().kind == ErrorKind::not_found;
+    if (is_empty && TaskLock::holder(paths(task_id))) {
+        if (is_only_a_request(task_id)) { return std::nullopt; }
+        // Its process may have written the first record since it was read.
+        const auto now = records(task_id);
+        if (now.ok() && !now->empty()) { return std::nullopt; }
+    }
+    return read.ok() ? no_records(task_id, paths(task_id)) : read.error();
+}
+
+Result<TaskFolders> TaskStore::folders() const {
+    AF_TRY(std::vector<Entry> entries, entries_of(root_));
+    TaskFolders found;
+    found.ids.reserve(entries.size());
+    for (Entry& entry : entries) {
+        if (entry.is_folder && is_task_id(entry.name)) {
+            found.ids.push_back(std::move(entry.name));
+        } else {
+            found.problems.push_back(not_a_tasks_folder(root_ / entry.name));
+        }
+    }
+    return found;
+}
+
+Result<void> TaskStore::check_began(std::string_view task_id) const {
+    // Nearly always the file names the task on a separate line. Only then is it not parsed, which takes as long as all the
+    // rest.
+    const auto text = read_file(paths(task_id).task(), artifact_limits.max_bytes);
+    const bool names_it = text.ok() && text->find("\ntask_id: \"" + std::string(task_id) + "\"\n") != std::string::npos;
+    if (!names_it) {
+        const auto described = load(task_id);
+        if (!described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
+    }
+    if (never_began(task_id)) {
+        return Error{
+            "AF-TASK-016", "The task '" + std::string(task_id) + "' never began: its process ended before it could start",
+            paths(task_id).root.string(),
+            "`agentforge abort " + short_id(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
+    }
+    return {};
+}
+
+Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
+    AF_CHECK(check_began(task_id));
+    const fs::path journal = paths(task_id).journal();
+    AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
+    if (!found.empty() && found.front().type() == records::TaskCreated::type) {
+        AF_CHECK(check_names(task_id, named_by(found), journal));
+    }
+    return found;
+}
+
+Result<TaskState> TaskStore::state(std::string_view task_id) const {
+    AF_CHECK(check_began(task_id));
+    const fs::path journal = paths(task_id).journal();
+    AF_TRY(TaskState state, fold_journal(journal));
+    if (!state.task_id.empty()) { AF_CHECK(check_names(task_id, state.task_id, journal)); }
+    return state;
+}
+
+Result<json::object> TaskStore::load(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const fs::path path = paths(task_id).task();
+    auto document = load_yaml(path.string(), artifact_limits);
+    if (!document.ok()) {
+        if (document.error().kind == ErrorKind::not_found) { return no_such_task(root_, task_id); }
+        return std::move(document).error();
+    }
+    if (!document->value.is_object()) {
+        return Error{"AF-TASK-004", "The task's file does not contain a map", path.string(), "Restore the file from a backup.",
+                     ErrorKind::corrupt};
+    }
+    if (const auto* format = document->value.get_object().if_contains("format"); format != nullptr && *format != 1) {
+        return Error{"AF-CONF-060",
+                     "The task's file is of format " + ellipsis(json::serialize(*format), 40) +
+                         ", and this version of agentforge knows format 1",
+                     document->where("/format"),
+                     "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
+    }
+    AF_CHECK(check_names(task_id, text_of(document->value.get_object(), "task_id"), path));
+    return std::move(document->value.get_object());
+}
+
+Result<void> TaskStore::save_state(std::string_view task_id, std::string_view text) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    auto written = write_file_atomic(place.state(), text, Durability::cached);
+    std::error_code ignored;
+    if (!written.ok() && !fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
+    return written;
+}
+
+namespace {
+
+Result<json::object> read_state(const fs::path& path) {
+    AF_TRY(const std::string bytes, read_file(path, largest_file));
+    auto parsed = parse_json(bytes, path.string());
+    if (parsed.ok() && parsed->is_object()) { return std::move(parsed->get_object()); }
+    return Error{
+        "AF-TASK-004",
+        "Cannot read the state of the task" + (parsed.ok() ? std::string(": it is not a map") : ": " + parsed.error().message),
+        parsed.ok() ? path.string() : parsed.error().where, "Resume the task: this rebuilds the state from the journal.",
+        ErrorKind::corrupt};
+}
+
+Error state_of_another(const TaskPaths& place, std::string_view task_id, std::string_view named) {
+    return Error{"AF-TASK-004",
+                 "The state of the task '" + std::string(task_id) + "' names the task '" + ellipsis(named, 80) + "'",
+                 place.root.string(), "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
+}
+
+struct ProjectedSummary {
+    TaskSummary summary;
+    std::string hash;  ///< Hash of the last record in the projection.
+};
+
+/// Errors: those of read_state.
+Result<ProjectedSummary> read_summary(const fs::path& path) {
+    AF_TRY(const std::string bytes, read_file(path, largest_file));
+    json::parse_options options;
+    options.max_depth = 200;
+    json::basic_parser<SummaryReader> parser(options);
+    json::error_code error;
+    const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), error);
+    if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) {
+        return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
+    }
+    AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
+    return Error{"AF-TASK-004", "Cannot read the state of the task", path.string(),
+                 "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
+}
+
+}  // namespace
+
+Result<json::object> TaskStore::load_state(std::string_view task_id) const {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    auto state = read_state(place.state());
+    if (!state.ok() && state.error().kind == ErrorKind::not_found) {
+        std::error_code ignored;
+        if (!fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
+        return Error{"AF-TASK-004", "The task has no state", place.state().string(),
+                     "Resume the task: this rebuilds the state from the journal.", ErrorKind::corrupt};
+    }
+    if (state.ok() && text_of(*state, "task_id") != task_id) {
+        return state_of_another(place, task_id, text_of(*state, "task_id"));
+    }
+    return state;
+}
+
+TaskSummary summary_of(const TaskState& state) {
+    return {state.task_id,
+            state.request,
+            std::string(to_string(state.status)),
+            state.pipeline.name,
+            state.stages.empty() ? std::string() : state.stage().name,
+            state.created_at,
+            state.updated_at,
+            std::string(state.waiting_for())};
+}
+
+Error no_records(std::string_view task_id, const TaskPaths& paths) {
+    return Error{"AF-TASK-014",
+                 "task " + std::string(task_id) + " was never completely created, or its journal was truncated: it has no record",
+                 paths.journal().string(), "restore the journal from a backup, or remove this folder and start again",
+                 ErrorKind::corrupt};
+}
+
+Error not_a_tasks_folder(const fs::path& entry) {
+    const std::string name = sanitize_utf8(entry.filename().string());
+    return Error{"AF-TASK-009",
+                 "'" + ellipsis(name, 80) + "' is not a task's folder" + (is_task_id(name) ? " but a link or a file" : ""),
+                 sanitize_utf8(entry.string()), "Move it away; only tasks belong here.", ErrorKind::invalid};
+}
+
+bool has_ended(const TaskSummary& task) {
+    return task.status == "completed" || task.status == "failed" || task.status == "aborted";
+}
+
+namespace {
+
+constexpr std::string_view listing_file = ".listing";
+/// With fewer tasks, reading them is faster than a cache. From this number on a listing is cached.
+constexpr std::size_t few_tasks = 32;
+/// The cache is rewritten when this many tasks were not in it, not for each step of a running one.
+constexpr std::size_t many_unknown = 16;
+
+struct ListedTask {
+    TaskSummary summary;
+    std::optional<Error> problem = {};  ///< Why the journal could not be read.
+};
+
+/// The journal of a task that no process runs stays as it is, and its projection is written after it. If the journal was written
+/// to later, verifies every record, and touches the projection of an intact one, so that the next listing need not do it again.
+std::optional<Error> damage_at_rest(const TaskPaths& place) {
+    struct stat journal {};
+    struct stat state {};
+    if (::lstat(place.journal().c_str(), &journal) != 0 || ::lstat(place.state().c_str(), &state) != 0) { return std::nullopt; }
+    const auto is_later = [](const timespec& one, const timespec& other) {
+        return one.tv_sec != other.tv_sec ? one.tv_sec > other.tv_sec : one.tv_nsec > other.tv_nsec;
+    };
+    if (!is_later(journal.st_mtim, state.st_mtim)) { return std::nullopt; }
+    const auto read = JournalTail(place.journal()).read([](const Record&, JournalOffset) -> Result<void> { return {}; });
+    if (!read.ok()) { return read.error(); }
+    (void)::utimensat(AT_FDCWD, place.state().c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+    return std::nullopt;
+}
+
+/// Reads the projection, or the journal if that has later records: a process that ended between the two writes leaves them so.
+/// Errors: TaskStore::damage, if there is no projection of this task either.
+Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
+    const TaskPaths place = store.paths(name);
+    auto projected = read_summary(place.state());
+    const bool own = projected.ok() && projected->summary.task_id == name;
+    if (own && Journal::ends_with(place.journal(), projected->hash)) {
+        const bool rests = has_ended(projected->summary) || !TaskLock::holder(place);
+        auto damage = rests ? damage_at_rest(place) : std::nullopt;
+        projected->summary.from_journal = !damage;
+        return ListedTask{std::move(projected->summary), std::move(damage)};
+    }
+    std::optional<Error> problem;
+    // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
+    const bool held = TaskLock::holder(place).has_value();
+    if (!own || !held) {
+        const auto state = fold_journal(place.journal());
+        if (state.ok() && state->task_id == name) {
+            if (!held) {
+                (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
+                    .ok();  // A folder that cannot be written is listed too.
+            }
+            return ListedTask{summary_of(*state)};
+        }
+        Result<void> read;
+        if (!state.ok()) { read = state.error(); }
+        if (state.ok() && !state->task_id.empty()) { read = check_names(name, state->task_id, place.journal()); }
+        problem = store.damage(name, read);
+    }
+    if (own) {
+        projected->summary.from_journal = false;
+        return ListedTask{std::move(projected->summary), std::move(problem)};
+    }
+    if (problem) { return std::move(*problem); }
+    return projected.ok() ? state_of_another(place, name, projected->summary.task_id) : std::move(projected).error();
+}
+
+/// Returns nothing if the task has no journal.
+std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
+    struct stat st {};
+    if (::fstatat(tasks, (name + "/actions.yaml").c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode)) {
+        return std::nullopt;
+    }
+    return JournalStamp(st);
+}
+
+/// Reads the tasks of a listing, from the cache where their journals are unchanged.
+class ListingReader {
+public:
+    ListingReader(const TaskStore& store, const fs::path& root, std::size_t tasks)
+        : store_(store),
+          folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+          cache_file_(root / listing_file),
+          keeps_(tasks >= few_tasks && folder_.valid()),
+          cache_(keeps_ ? ListingCache::load(cache_file_) : ListingCache()) {
+        tasks_.reserve(tasks);  // The kept entries point into it.
+    }
+
+    /// Adds the task of this name, or its problem to the listing. Call it at most as often as given to the constructor.
+    void add(const std::string& name, TaskListing& listing) {
+        const auto stamp = keeps_ ? stamp_of(folder_.get(), name) : std::nullopt;
+        if (auto known = stamp ? cache_.find(name, *stamp) : std::nullopt) {
+            tasks_.push_back(std::move(*known));
+            kept_.push_back({*stamp, &tasks_.back()});
+            return;
+        }
+        auto found = read_task(store_, name);
+        if (!found.ok()) {
+            listing.problems.push_back(found.error());
+            listing.damaged.emplace(name, std::move(found).error());
+            return;
+        }
+        if (found->problem) {
+            listing.problems.push_back(*found->problem);
+            listing.damaged.emplace(name, std::move(*found->problem));
+        }
+        tasks_.push_back(std::move(found->summary));
+        // If the task continued meanwhile, it is unknown which state of the journal was read.
+        if (stamp && tasks_.back().from_journal && stamp_of(folder_.get(), name) == stamp) {
+            kept_.push_back({*stamp, &tasks_.back()});
+            ++unknown_;
+        }
+    }
+
+    /// Saves the cache if many tasks were not in it, and gives the tasks away.
+    std::vector<TaskSummary> finish() {
+        if (unknown_ >= many_unknown) { ListingCache::save(cache_file_, kept_); }
+        return std::move(tasks_);
+    }
+
+private:
+    const TaskStore& store_;
+    FileDescriptor folder_;
+    fs::path cache_file_;
+    bool keeps_;
+    ListingCache cache_;
+    std::vector<TaskSummary> tasks_;
+    std::vector<ListingCache::Kept> kept_;
+    std::size_t unknown_ = 0;
+};
+
+}  // namespace
+
+Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
+    AF_TRY(TaskFolders folders_here, folders());
+    TaskListing listing;
+    listing.problems = std::move(folders_here.problems);
+    ListingReader reader(*this, root_, folders_here.ids.size());
+    for (const auto& name : folders_here.ids) { reader.add(name, listing); }
+    listing.tasks = reader.finish();
+    if (status) {
+        std::erase_if(listing.tasks, [&](const TaskSummary& task) { return task.status != *status; });
+    }
+    std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
+        return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
+    });
+    std::sort(listing.problems.begin(), listing.problems.end(), [](const Error& a, const Error& b) { return a.where < b.where; });
+    if (limit != 0 && listing.tasks.size() > limit) {
+        listing.tasks.erase(listing.tasks.begin() + static_cast<std::ptrdiff_t>(limit), listing.tasks.end());
+    }
+    return listing;
+}
+
+Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
+    AF_TRY(const std::vector<Entry> entries, entries_of(root_));
+    std::vector<std::string> found;
+    std::optional<Error> link;
+    for (const Entry& entry : entries) {
+        if (!is_task_id(entry.name)) { continue; }
+        const std::string_view id = entry.name;
+        const bool fits = !abbreviation.empty() &&
+                          (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation));
+        if (fits && !entry.is_folder) { link = not_a_tasks_folder(root_ / entry.name); }
+        if (!entry.is_folder) { continue; }
+        if (id == abbreviation) { return entry.name; }
+        if (fits) { found.push_back(entry.name); }
+    }
+    if (found.size() == 1) { return found.front(); }
+    if (found.empty() && link) { return std::move(*link); }
+    if (found.empty()) { return no_such_task(root_, abbreviation); }
+    std::sort(found.begin(), found.end());
+    std::string candidates;
+    for (std::size_t i = 0; i < found.size() && i < 10; ++i) { candidates += (i == 0 ? "" : ", ") + found[i]; }
+    if (found.size() > 10) { candidates += " and " + std::to_string(found.size() - 10) + " more"; }
+    return Error{"AF-TASK-020",
+                 "'" + ellipsis(abbreviation, 80) + "' may be any of " + std::to_string(found.size()) + " tasks: " + candidates,
+                 root_.string(), "Give more of the id.", ErrorKind::conflict};
+}
+
+std::size_t TaskStore::active_count() const {
+    const auto listing = list();
+    if (!listing.ok()) { return 0; }
+    const auto& tasks = listing->tasks;
+    return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const TaskSummary& task) {
+        return !has_ended(task) && !(task.status == "pending" && never_began(task.task_id));
+    }));
+}
+
+Result<void> TaskStore::remove(std::string_view task_id) {
+    if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
+    const TaskPaths place = paths(task_id);
+    std::error_code error;
+    if (!fs::is_directory(place.root, error)) { return no_such_task(root_, task_id); }
+    AF_TRY(const TaskLock lock, TaskLock::acquire(place, "remove", ""));
+    // Renamed first, so that no process finds half a task.
+    const fs::path away = place_of_removed(task_id);
+    fs::rename(place.root, away, error);
+    if (!error) { fs::remove_all(away, error); }
+    if (error) {
+        return Error{"AF-TASK-007", "Cannot remove the task's folder: " + error.message(), place.root.string(),
+                     "Check the folder's permissions.", ErrorKind::io};
+    }
+    return sync_directory(root_);
+}
+
+fs::path TaskStore::place_of_removed(std::string_view task_id) const {
+    return root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
+}
+
+void TaskStore::remove_abandoned() const {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator at(root_, error), end; !error && at != end; at.increment(error)) {
+        const std::string name = at->path().filename().string();
+        if (is_abandoned(name, unfinished_prefix) || is_abandoned(name, removed_prefix)) { found.push_back(at->path()); }
+    }
+    for (const fs::path& each : found) { fs::remove_all(each, error); }
+}
+
+Result<void> save_artifact(const fs::path& path, const json::object& artifact_with_envelope) {
+    AF_CHECK(make_directories(path.parent_path()));
+    return write_file_atomic(path, to_yaml(artifact_with_envelope), Durability::synced);
+}
+
+Result<json::object> load_artifact(const fs::path& path) {
+    AF_TRY(YamlDocument document, load_yaml(path.string(), artifact_limits));
+    if (!document.value.is_object()) {
+        return Error{"AF-TASK-005", "The artifact is not a map", path.string(),
+                     "Run the stage that makes it again, or correct the file.", ErrorKind::corrupt};
+    }
+    return std::move(document.value.get_object());
+}
+
+}  // namespace agentforge::kernel
