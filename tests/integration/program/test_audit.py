@@ -359,6 +359,38 @@ class TestAuditOfARejectedDelivery(AuditTest):
         self.assertEqual(self.script(self.repository, branch).returncode, 1)
 
 
+class TestAuditOfACommitThatGitRebased(AuditTest):
+    def test_its_proof_does_not_hold_and_the_programs_rebase_makes_one_that_does(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        branch = f"agentforge/{task}"
+        delivered = self.git("rev-parse", branch).strip()
+        (self.repository / "other.py").write_text("x = 1\n")
+        self.git("add", "other.py")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        self.git("rebase", "-q", "main", branch)
+        moved, newer = self.git("rev-parse", branch, "main").split()
+        self.git("checkout", "-q", "main")
+        with self.subTest("the proof does not hold for the rebased commit, and why"):
+            fault = self.faults(self.verify(moved))[0]
+            self.assertTrue(fault.startswith(f"commit: the proof does not hold for this commit: the task delivered {delivered}; its tree is "), fault)
+            self.assertIn(f"its parent is {newer}", fault)
+        with self.subTest("it still holds for the delivered one"):
+            self.assert_verified(self.verify(delivered))
+        with self.subTest("a branch that was moved is not moved again, and the message's commands bring it back"):
+            refused = self.assert_error(self.go_on("rebase", task), "AF-GIT-040", moved)
+            for command in re.findall(r"\((git branch [^)]*)\)", refused.err):
+                self.git(*command.replace("NAME", "mine").split()[1:])
+            self.assertEqual(self.git("rev-parse", branch, "mine").split(), [delivered, moved])
+        self.assert_code(self.go_on("rebase", task), 0)
+        made = self.git("rev-parse", branch).strip()
+        with self.subTest("the program's own rebase has a proof that holds"):
+            self.assertEqual(self.git("rev-parse", made + "^").strip(), newer)
+            self.assert_verified(self.verify(made))
+        with self.subTest("which is not one of the commit that git made"):
+            self.assertIn(f"the task delivered {made}", self.faults(self.verify(moved))[0])
+
+
 class TestAuditOfEveryByte(AuditTest):
     def test_a_changed_byte_of_any_file_is_found(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
