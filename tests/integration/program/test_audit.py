@@ -2,6 +2,7 @@
 """What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
 
 import datetime
+import html
 import pathlib
 import re
 import shutil
@@ -9,7 +10,8 @@ import subprocess
 import sys
 import zlib
 
-from harness import SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, call, entry, insert, main, short_transcript
+from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 
 class AuditTest(ProgramTest):
@@ -547,6 +549,19 @@ class TestAuditReport(AuditTest):
         missing = {letter for letter in self.REQUEST if letter.isalpha()} - self.letters(pdf)
         self.assertEqual(missing, set())
 
+    def test_a_person_who_has_the_last_artifact_revised_is_an_override(self):
+        self.assert_code(self.start("--exit-after", "spec", transcript=short_transcript()), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        continued = self.records("task_continued")[0]
+        overrides = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["overrides"]
+        self.assertEqual([(row["record"], row["what"]) for row in overrides], [(continued["seq"], "the task continues: its last artifact is revised")])
+
+    def test_a_person_who_rejects_an_artifact_is_an_override(self):
+        self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
+        self.assert_code(self.go_on("reject", self.task(), "--reason", "not wanted"), 23)
+        overrides = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["overrides"]
+        self.assertEqual(overrides[0]["what"], "the artifact of stage spec was rejected by user: not wanted")
+
     def test_only_the_pdf_format_loads_the_pdf_library(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         environment = dict(self.environment, LD_DEBUG="libs")
@@ -564,6 +579,90 @@ class TestAuditReport(AuditTest):
             shown = self.assert_code(self.run_program(*arguments), 0)
             self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
             self.assertEqual(shown.out, self.run_program(*arguments, self.task()).out)
+
+
+class TestAuditReportOfARun(AuditTest):
+    """One run with refused actions, a question, an approval, a setting that leaves out the hooks, and two models with prices: each figure against the journal."""
+
+    PRICES = "prices:\n  as_of: \"2026-11-01\"\n  models:\n    usual: {input: 10, cached_input: 1, output: 100}\n    other: {input: 20, cached_input: 2, output: 200}\n"
+    QUESTION = "May a slug hold digits?"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = shared = AuditTest()
+        shared.setUp()
+        transcript = short_transcript()
+        entry(transcript, "intake", 1)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [{"area": "characters", "question": cls.QUESTION, "impact": "blocking"}]
+        entry(transcript, "clarify", 1)["tool_calls"][0]["arguments"]["questions"] = [{"question": cls.QUESTION, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
+        insert(transcript, "green", "software_developer", 1, call("create_file", path="../outside.py", content="pass\n"),
+               call("edit_file", path="tests/test_slug.py", search="creme-brulee", replace="x"))
+        cls.server = ModelServer(transcript, SOURCE / "config")
+        shared.environment["SCRIPTED_MODEL_KEY"] = KEY
+        prices = shared.folder / "prices.yaml"
+        prices.write_text(cls.PRICES)
+        shared.assert_code(shared.run_program(
+            "start", "--approve", "spec", "--set", "llm.backend=anthropic", "--set", "llm.model=usual", "--set", f"llm.base_url={cls.server.url}", "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY",
+            "--set", "agents.test_engineer.llm.model=other", "--set", f"cost.prices={prices}", REQUEST), 22)
+        question = shared.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        shared.assert_code(shared.run_program("resolve", question, "Yes, digits stay"), 22)
+        shared.assert_code(shared.run_program("approve", shared.task(), "--set", "delivery.hooks=skip"), 0)
+        cls.report = shared.assert_code(shared.run_program("audit", shared.task(), "--json"), 0).json
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        ProgramTest.setUp(self)
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+
+    def test_each_refused_action_is_a_violation_with_its_record_and_error(self):
+        refused = [step for step in self.steps() if step["result"]["status"] != "success"]
+        self.assertEqual([(step["phase"], step["action"]["target"]) for step in refused], [("green", "../outside.py"), ("green", "tests/test_slug.py")])
+        self.assertEqual([(row["record"], row["time"], row["stage"], row["what"]) for row in self.report["violations"]],
+                         [(step["seq"], step["timestamp"], "green", "an action was refused: " + step["result"]["error"]) for step in refused])
+
+    def test_each_decision_of_a_person_and_each_skipped_check_is_an_override_with_its_record(self):
+        answered, approved, delivered = (self.records(kind)[0] for kind in ("escalation_resolved", "approval_decided", "delivered"))
+        self.assertEqual([(row["record"], row["what"]) for row in self.report["overrides"]], [
+            (answered["seq"], "the question of stage clarify was answered by user"),
+            (approved["seq"], "the artifact of stage spec was approved by user"),
+            (delivered["seq"], "commit hooks not run: delivery.hooks is skip")])
+
+    def test_cost_and_tokens_are_those_of_the_journal_by_stage_agent_and_model(self):
+        expected = {}
+        for step in self.steps():
+            usage = step["llm_call"]
+            figures = expected.setdefault((step["phase"], step["agent"]["role"], usage["model"]), [0, 0, 0, 0])
+            for index, more in enumerate((1, usage["prompt_tokens"], usage["completion_tokens"], usage["cost_microusd"])):
+                figures[index] += more
+        rows = {(row["stage"], row["agent"], row["model"]): [row["calls"], row["input_tokens"], row["output_tokens"], row["cost"]] for row in self.report["models"]}
+        self.assertEqual(rows, {place: [*figures[:3], f"${figures[3] / 1e6:.4f}"] for place, figures in expected.items()})
+        self.assertEqual({model for _, _, model in rows}, {"usual", "other"})
+        self.assertEqual(sum(row[0] for row in rows.values()), len(self.server.requests))
+
+    def test_the_sum_is_the_price_of_what_the_server_counted(self):
+        per_call = INPUT_TOKENS * 10 + CACHED_TOKENS * 1 + OUTPUT_TOKENS * 100
+        models = [body["model"] for _, _, body in self.server.requests]
+        micro = per_call * (models.count("usual") + 2 * models.count("other"))
+        tokens = len(models) * (INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS)
+        self.assertIn(f"In all: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
+
+    def test_markdown_and_html_have_each_of_these_rows(self):
+        for format_, between in (("md", " | "), ("html", "</td><td>")):
+            text = self.plain(format_)
+            for section in ("violations", "overrides", "models"):
+                for row in self.report[section]:
+                    with self.subTest(format_, section=section):
+                        self.assertIn(between.join(str(value) for value in row.values()), text)
+
+    def plain(self, format_):
+        """The report, its escapes undone."""
+        text = self.assert_code(self.run_program("audit", self.task(), "--format", format_), 0).out
+        return html.unescape(text) if format_ == "html" else re.sub(r"\\(.)", r"\1", text.replace("<br>", "\n"))
 
 
 if __name__ == "__main__":
