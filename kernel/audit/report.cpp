@@ -339,7 +339,6 @@ DocumentSection violations_of(const TaskEvidence& evidence) {
 
 /// An override by people or settings. Empty: none.
 struct Override {
-    Sequence seq;
     bool& costed;  ///< The first costing record is part of a task's beginning.
 
     template <class Other>
@@ -349,20 +348,21 @@ struct Override {
     std::string operator()(const records::Delivered& on) const { return hooks(*on.commit_hooks); }
     std::string operator()(const records::Rebased& on) const { return hooks(*on.commit_hooks); }
     std::string operator()(const records::ActionDecided& on) const {
-        return on.decision == "edited" ? "a person changed an action before it ran" : "";
+        if (on.decision == "rejected") { return with_feedback("an action was rejected by " + *on.decided_by, *on.feedback); }
+        return on.decision == "edited" ? "an action was changed before it ran, by " + *on.decided_by : "";
     }
     std::string operator()(const records::StageSkipped& on) const { return "a stage was left out: " + on.reason; }
     std::string operator()(const records::Costing&) const {
         return std::exchange(costed, true) ? "limits or prices were changed during the task" : "";
     }
     std::string operator()(const records::ApprovalDecided& on) const {
-        return on.approved ? "a person let the task continue (record " + std::to_string(seq) + ")" : "";
+        return with_feedback("the artifact of stage " + *on.stage + " was " + decided_by(on), *on.feedback);
     }
-    std::string operator()(const records::TaskContinued& on) const {
-        return on.freshness.accepted.empty()
-                   ? ""
-                   : "artifacts still count although their files have changed: " + on.freshness.accepted;
+    std::string operator()(const records::EscalationResolved& on) const {
+        return "the question of stage " + *on.stage + " was " + Decision{}(on);
     }
+    std::string operator()(const records::TaskContinued& on) const { return Decision{}(on); }
+    std::string operator()(const records::TaskAborted& on) const { return Decision{}(on); }
     std::string operator()(const records::TaskStarted& on) const { return text_of_guidance(on.guidance); }
     std::string operator()(const records::TaskResumed& on) const { return text_of_guidance(on.guidance); }
     std::string operator()(const records::HeldOut& on) const {
@@ -387,7 +387,7 @@ DocumentSection overrides_of(const TaskEvidence& evidence) {
     for (const Record& record : evidence.records) {
         const auto typed = records::read_record(record.body);
         if (!typed.ok()) { continue; }
-        std::string text = std::visit(Override{record.seq, costed}, typed->body);
+        std::string text = std::visit(Override{costed}, typed->body);
         if (!text.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(std::move(text))}); }
     }
     return section;

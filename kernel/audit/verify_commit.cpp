@@ -79,7 +79,7 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
         "commit", AuditAnswer::fails,
         "the proof does not hold for this commit: the task delivered " +
             (state.commit.empty() ? std::string("none") : state.commit) + differences +
-            ". A commit that you amend, rebase or cherry-pick yourself has no proof; `agentforge rebase` measures it again and makes one");
+            ". A commit that you amend, rebase or cherry-pick yourself has no proof; `agentforge rebase` puts the task's change on the newer base, measures it there and makes one");
     return {};
 }
 

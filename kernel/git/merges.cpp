@@ -161,11 +161,14 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {
         if (git_oid_equal(&now, &new_id) != 0) { return {}; }
         if (git_oid_equal(&now, &old_id) == 0) {
-            return Error{"AF-GIT-040",
-                         "The branch " + std::string(branch) + " was moved since the task: it is now at " + to_text(now),
-                         {},
-                         "It has commits of yours: rebase it yourself (git rebase), or rename it (git branch -m) and retry",
-                         ErrorKind::conflict};
+            return Error{
+                "AF-GIT-040",
+                "The branch " + std::string(branch) + " was moved since the task: it is now at " + to_text(now),
+                {},
+                "It has commits of yours: rebase it yourself (git rebase). Or keep them under another name (git branch -m " +
+                    std::string(branch) + " NAME), put the branch back (git branch " + std::string(branch) + " " +
+                    std::string(from) + "), and retry",
+                ErrorKind::conflict};
         }
     } else if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) {
         return Error{"AF-GIT-040",

@@ -147,6 +147,11 @@ public:
                            now.ok() ? "kept" : now.error().to_string(), false});
         }
         compare(*recorded, *now, where);
+        // The journal names the tree, too: `recorded` is from a blob. Empty in older journals.
+        const std::string& named = *found->second.body.tree;
+        if (watch_.same_base_ && recorded->tree == now->tree && !named.empty() && named != now->tree) {
+            report({ReplayDifference::Kind::tree, where + ", in the journal", named, now->tree, false});
+        }
     }
 
     void operator()(const records::CallFinished& call) {

@@ -151,7 +151,7 @@ class ModelServer:
             handler.send_json(400, {"error": {"type": "invalid_request_error", "message": "the transcript has no answer for this"}})
             return
         make = {"anthropic": anthropic, "openai": openai, "responses": responses}[api]
-        whole, events = make(entry)
+        whole, events = make(entry, body.get("model", "scripted"))
         if trouble == "error_event":
             events = events[:2] + ['event: error\ndata: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}\n\n']
         if body.get("stream"):
@@ -241,7 +241,7 @@ def as_text(arguments):
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def anthropic(entry):
+def anthropic(entry, model):
     content, events = [], []
 
     def event(kind, **data):
@@ -249,7 +249,7 @@ def anthropic(entry):
 
     usage = {"input_tokens": INPUT_TOKENS, "cache_read_input_tokens": CACHED_TOKENS, "cache_creation_input_tokens": 0, "output_tokens": 1}
     turn = entry.get("turn", "")        # A conversation of several turns knows them apart by their ids.
-    event("message_start", message={"id": f"msg_1{turn}", "type": "message", "role": "assistant", "model": "scripted", "content": [], "usage": usage})
+    event("message_start", message={"id": f"msg_1{turn}", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage})
     event("ping")
     if entry.get("text"):
         index = len(content)
@@ -268,16 +268,16 @@ def anthropic(entry):
     reason = {"length": "max_tokens", "refused": "refusal"}.get(entry.get("stop"), "tool_use" if entry.get("tool_calls") else "end_turn")
     event("message_delta", delta={"stop_reason": reason, "stop_sequence": None}, usage={"output_tokens": OUTPUT_TOKENS})
     event("message_stop")
-    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "content": content, "stop_reason": reason,
+    whole = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": content, "stop_reason": reason,
              "usage": {**usage, "output_tokens": OUTPUT_TOKENS}}
     return whole, events
 
 
-def openai(entry):
+def openai(entry, model):
     events = []
 
     def chunk(delta, reason=None):
-        data = {"id": "c1", "object": "chat.completion.chunk", "model": "scripted", "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
+        data = {"id": "c1", "object": "chat.completion.chunk", "model": model, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]}
         events.append(f"data: {json.dumps(data, ensure_ascii=False)}\n\n")
 
     calls = []
@@ -296,10 +296,10 @@ def openai(entry):
     events.append(f"data: {json.dumps({'id': 'c1', 'choices': [], 'usage': usage})}\n\n")
     events.append("data: [DONE]\n\n")
     message = {"role": "assistant", "content": entry.get("text"), **({"tool_calls": calls} if calls else {})}
-    return {"id": "c1", "model": "scripted", "choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}, events
+    return {"id": "c1", "model": model, "choices": [{"index": 0, "message": message, "finish_reason": reason}], "usage": usage}, events
 
 
-def responses(entry):
+def responses(entry, model):
     """The Responses API, as `codex` speaks it; text only, since a plain model's action is text."""
     events = []
 
@@ -308,7 +308,7 @@ def responses(entry):
 
     usage = {"input_tokens": INPUT_TOKENS + CACHED_TOKENS, "input_tokens_details": {"cached_tokens": CACHED_TOKENS}, "output_tokens": OUTPUT_TOKENS,
              "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS}
-    whole = {"id": "resp_1", "object": "response", "model": "scripted", "status": "completed", "output": [], "usage": usage}
+    whole = {"id": "resp_1", "object": "response", "model": model, "status": "completed", "output": [], "usage": usage}
     event("response.created", response={"id": "resp_1"})
     for number, item in enumerate(output_items(entry)):
         event("response.output_item.added", output_index=number, item={**item, **({"content": []} if item["type"] == "message" else {})})

@@ -87,7 +87,10 @@ class TestAgentic(AgenticTest):
 
     def test_acting_files_are_reverted(self):
         self.assert_code(self.work("act_later"), 0)
-        self.assertEqual([record["paths"] for record in self.records("violation")], [["textkit/.envrc", "textkit/.github/workflows/ci.yml", "textkit/CLAUDE.md"]])
+        violation, = self.records("violation")
+        self.assertEqual(violation["paths"], ["textkit/.envrc", "textkit/.github/workflows/ci.yml", "textkit/CLAUDE.md"])
+        told = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["violations"]
+        self.assertEqual([(row["record"], row["stage"], row["what"].rpartition(": ")[2]) for row in told], [(violation["seq"], "green", ", ".join(violation["paths"]))])
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
     def test_a_call_that_fails_or_hangs_pauses_the_task_and_leaves_nothing(self):

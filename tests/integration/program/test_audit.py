@@ -2,6 +2,7 @@
 """What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
 
 import datetime
+import html
 import pathlib
 import re
 import shutil
@@ -9,7 +10,8 @@ import subprocess
 import sys
 import zlib
 
-from harness import SOURCE, TRANSCRIPT, ProgramTest, main, short_transcript
+from harness import REQUEST, SOURCE, TRANSCRIPT, ProgramTest, call, entry, insert, main, short_transcript, trace
+from model_server import CACHED_TOKENS, INPUT_TOKENS, KEY, OUTPUT_TOKENS, ModelServer
 
 
 class AuditTest(ProgramTest):
@@ -359,41 +361,295 @@ class TestAuditOfARejectedDelivery(AuditTest):
         self.assertEqual(self.script(self.repository, branch).returncode, 1)
 
 
-class TestAuditOfEveryByte(AuditTest):
+class TestAuditOfAnUndeliveredTask(AuditTest):
+    """Only state.yaml, the refs of its steps and the log know of the journal's last records."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--approve", "red", transcript=short_transcript()), 22)
+        self.state_file = self.task_folder() / "state.yaml"
+        self.log = self.repository / ".agentforge/logs/agentforge.log"
+
+    def vouchers(self, outcome):
+        return {voucher["who"]: voucher["seq"] for voucher in outcome.json["vouchers"]}
+
+    def end(self, outcome):
+        return [(finding["answer"], finding["told"]) for finding in outcome.json["findings"] if finding["part"] == "end"]
+
+    def remove_refs(self):
+        for ref in self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{self.task()}").split():
+            self.git("update-ref", "-d", ref)
+
+    def cut(self, count):
+        """Leaves out the last records of the journal."""
+        file = self.task_folder() / "actions.yaml"
+        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-count]))
+
+    def test_each_voucher_is_named_with_its_last_record(self):
+        steps = self.steps()
+        written = max(step["seq"] for step in steps if step.get("changes"))
+        expected = {"state": self.journal()[-1]["seq"], "refs": written, "log": steps[-1]["seq"]}
+        outcome = self.verify(self.task())
+        self.assert_verified(outcome)
+        self.assertEqual(self.vouchers(outcome), expected)
+        self.assertEqual(self.end(outcome), [("holds", "vouched for by " + ", ".join(f"{who} to record {seq}" for who, seq in expected.items()))])
+        self.assertIn(f"ok         end         vouched for by state to record {expected['state']}, refs to record {written}, log to record ", self.run_program("audit", "verify", self.task()).out)
+
+    def test_a_voucher_that_is_gone_is_not_named(self):
+        everyone = self.vouchers(self.verify(self.task()))
+        for who, remove in (("state", self.state_file.unlink), ("refs", self.remove_refs), ("log", self.log.unlink)):
+            with self.subTest(who):
+                remove()
+                del everyone[who]
+                outcome = self.verify(self.task())
+                self.assert_verified(outcome)
+                self.assertEqual(self.vouchers(outcome), everyone)
+                named = ", ".join(f"{one} to record {seq}" for one, seq in everyone.items())
+                told = f"vouched for by {named}; nothing outside the journal vouches for what follows" if named else "nothing outside the journal vouches for its end"
+                self.assertEqual(self.end(outcome), [("unchecked", told)])
+
+    def test_the_state_alone_knows_of_a_missing_last_record(self):
+        self.remove_refs()
+        self.log.unlink()
+        last = self.journal()[-1]["seq"]
+        self.cut(1)
+        self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml knows record {last}; the journal ends with record {last - 1}: its end was cut off"])
+
+    def test_the_refs_alone_know_of_a_missing_step(self):
+        self.state_file.unlink()
+        self.log.unlink()
+        step = next(step for step in self.steps() if step.get("changes"))
+        earlier = next(other for other in self.steps() if other["step"] == step["step"] - 2)
+        self.cut(self.journal()[-1]["seq"] - earlier["seq"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"trees: the ref refs/agentforge/{self.task()}/step-{step['step']} is of a step that the journal does not have: its end was cut off"])
+
+    def test_the_log_alone_knows_of_a_missing_step(self):
+        self.state_file.unlink()
+        self.remove_refs()
+        last = self.steps()[-1]
+        self.cut(self.journal()[-1]["seq"] - last["seq"] + 1)
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log knows step {last['step']}; the journal ends with step {last['step'] - 1}: its end was cut off"])
+
+
+class TestAuditOfACommitThatGitRebased(AuditTest):
+    def test_its_proof_does_not_hold_and_the_programs_rebase_makes_one_that_does(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        branch = f"agentforge/{task}"
+        delivered = self.git("rev-parse", branch).strip()
+        (self.repository / "other.py").write_text("x = 1\n")
+        self.git("add", "other.py")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        self.git("rebase", "-q", "main", branch)
+        moved, newer = self.git("rev-parse", branch, "main").split()
+        self.git("checkout", "-q", "main")
+        with self.subTest("the proof does not hold for the rebased commit, and why"):
+            fault = self.faults(self.verify(moved))[0]
+            self.assertTrue(fault.startswith(f"commit: the proof does not hold for this commit: the task delivered {delivered}; its tree is "), fault)
+            self.assertIn(f"its parent is {newer}", fault)
+        with self.subTest("it still holds for the delivered one"):
+            self.assert_verified(self.verify(delivered))
+        with self.subTest("a branch that was moved is not moved again, and the message's commands bring it back"):
+            refused = self.assert_error(self.go_on("rebase", task), "AF-GIT-040", moved)
+            for command in re.findall(r"\((git branch [^)]*)\)", refused.err):
+                self.git(*command.replace("NAME", "mine").split()[1:])
+            self.assertEqual(self.git("rev-parse", branch, "mine").split(), [delivered, moved])
+        self.assert_code(self.go_on("rebase", task), 0)
+        made = self.git("rev-parse", branch).strip()
+        with self.subTest("the program's own rebase has a proof that holds"):
+            self.assertEqual(self.git("rev-parse", made + "^").strip(), newer)
+            self.assert_verified(self.verify(made))
+        with self.subTest("which is not one of the commit that git made"):
+            self.assertIn(f"the task delivered {made}", self.faults(self.verify(moved))[0])
+
+
+class TestAuditOfUncheckedFiles(AuditTest):
+    """Who held the lock, what a run in the background printed, in which call a process ended: nothing about the task follows from them."""
+
+    PASSING = ("lock", "detached.log", "plugin_call")
+
+    def waiting(self):
+        self.assert_code(self.start("--approve", "green", transcript=short_transcript()), 22)
+        (self.task_folder() / "detached.log").write_text("task  (pipeline implement)\n")
+        (self.task_folder() / "plugin_call").write_text("00000000000000000001 execute() of the stage `red`".ljust(255) + "\n")
+
+    def change(self, form):
+        for name in self.PASSING:
+            path = self.task_folder() / name
+            whole = path.read_bytes()
+            if form == "removed":
+                path.unlink()
+            else:
+                path.write_bytes({"another": b"x" + whole[1:], "half": whole[:len(whole) // 2], "longer": whole + b"more\n"}[form])
+
+    def answers(self):
+        """All that the program says about the task; each replay has an id of its own."""
+        commands = (("inspect", "--json"), ("audit", "--format", "md"), ("audit", "--json"), ("audit", "--format", "html"), ("cost", "--json"), ("logs",), ("replay", "--verify", "--json"))
+        said = {command: self.run_program(command[0], self.task(), *command[1:]).all for command in commands}
+        said["verify",] = self.verify(self.task()).all
+        return {command: re.sub(r'"replay_id": "[^"]*"', "", text) for command, text in said.items()}
+
+    def test_every_answer_about_the_task_is_the_same_after_a_change_of_them(self):
+        self.waiting()
+        self.assertIn("execute() of the stage `red`", self.run_program("status", self.task(), "--json").out, "for this alone it is kept")
+        before = self.answers()
+        self.assertIn('"as_recorded": true', before["replay", "--verify", "--json"])
+        for form in ("another", "half", "removed"):
+            self.change(form)
+            for command, said in self.answers().items():
+                with self.subTest(form, command=command):
+                    self.assertEqual(said, before[command])
+
+    def test_a_task_goes_on_the_same_after_a_change_of_them(self):
+        untouched = ProgramTest()
+        untouched.setUp()
+        self.addCleanup(untouched.doCleanups)
+        untouched.make_repository()
+        untouched.assert_code(untouched.start("--approve", "green", transcript=short_transcript()), 22)
+        untouched.assert_code(untouched.go_on("approve", untouched.task()), 0)
+        self.waiting()
+        self.change("another")
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        self.assertEqual(trace(self), trace(untouched))
+
+    def test_what_the_parent_of_a_fork_did_afterwards_is_no_part_of_the_fork(self):
+        self.assert_code(self.start("--exit-after", "red", transcript=short_transcript()), 0)
+        parent = self.task()
+        fork = self.assert_code(self.run_program("fork", parent, "--from-step", 4, "--no-resume", "--json"), 0).json["task_id"]
+        commands = (("inspect", fork, "--json"), ("audit", fork, "--json"), ("audit", "verify", fork, "--json"))
+        before = [self.run_program(*command).out for command in commands]
+        history = self.task_folder(fork) / "history" / f"{parent}.yaml"
+        history.write_bytes(history.read_bytes().replace(b'"task_completed"', b'"task_completes"'))
+        self.assertEqual([self.run_program(*command).out for command in commands], before)
+        self.assertNotEqual(self.verify(parent).code, 0, "they share the file")
+
+
+class ChangedFiles(SignedAuditTest):
+    """Each file of a task, changed and cut, is found by `audit verify`."""
+
+    # What no bytes of say anything of the task: TestAuditOfUncheckedFiles.
+    PASSING = TestAuditOfUncheckedFiles.PASSING
+    complete = True
+
+    def forms(self, whole, first, last):
+        """The changed contents of a file, each with what was done to it: one bit of a byte in these lines, or the lines from one of them on left out."""
+        ends = [0]
+        for line in whole.splitlines(keepends=True):
+            ends.append(ends[-1] + len(line))
+        last = len(ends) - 1 if last is None else last
+        begin, end = ends[first], ends[last]
+        for at in sorted({begin, end - 1, *range(begin, end, 997)} if self.complete else {(begin + end) // 2, end - 1}):
+            yield at, whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:]
+        for count in range(last) if self.complete else sorted({last // 2, last - 1}):
+            yield f"cut after line {count}", whole[:ends[count]]
+
+    def blobs(self, folder):
+        return set().union(*(re.findall(r'^- {"sha256": "([0-9a-f]{64})"', path.read_text(errors="replace"), re.M) for path in folder.rglob("blobs.yaml")))
+
+    def assert_each_change_is_found(self, task, twin=None, lines=lambda name, whole: (0, None)):
+        """`twin`: another task with files of the same names. `lines`: those of a file that something vouches for."""
+        self.assert_verified(self.verify(task))
+        folder = self.task_folder(task)
+        journals = {path.relative_to(folder): path.read_bytes() for path in (folder / "actions.yaml", *folder.glob("history/*"))}
+        records = b"".join(line for name, whole in journals.items() for line in whole.splitlines()[slice(*lines(str(name), whole))])
+        needed = self.blobs(folder) & set(re.findall("[0-9a-f]{64}", records.decode()))
+        unseen = []
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in self.PASSING):
+            whole = path.read_bytes()
+            name = str(path.relative_to(folder))
+            forms = list(self.forms(whole, *lines(name, whole)))
+            other = self.task_folder(twin) / name if twin else None
+            if other and other.exists() and other.read_bytes() != whole:
+                forms.append(("that of another task", other.read_bytes()))
+            for what, changed in forms:
+                path.write_bytes(changed)
+                verdict = self.verify(task)
+                # An empty state.yaml is what a power cut leaves of it. It says nothing wrong: the journal gives it anew.
+                harmless = not changed and name == "state.yaml" and "it can be rebuilt from the journal" in verdict.out
+                # A fork has two files of blobs: nothing is lost if the other one, too, has those that were left out.
+                harmless = harmless or (path.name == "blobs.yaml" and "cut" in str(what) and self.blobs(folder) >= needed)
+                if verdict.code == 0 and not harmless:
+                    unseen.append((name, what))
+            path.write_bytes(whole)
+        self.assertEqual(unseen, [])
+        self.assert_verified(self.verify(task))
+
+    def unsigned(self):
+        self.git("config", "--file", self.environment["GIT_CONFIG_GLOBAL"], "commit.gpgsign", "false")
+
+    def signed(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.assertIn("signature", [finding["part"] for finding in self.verify(self.task()).json["findings"] if finding["answer"] == "holds"])
+        self.assertTrue((self.task_folder() / "proof/statement.json.sig").exists())
+        self.assert_each_change_is_found(self.task())
+
+    def undelivered(self):
+        self.unsigned()
+        self.assert_code(self.start("--approve", "green", transcript=short_transcript()), 22)
+
+        def without_envelope(name, whole):
+            """Only the statement vouches for an artifact's envelope: when it was written, in which iteration, with how many tokens."""
+            text = whole.decode().splitlines()
+            if not name.startswith("artifacts/phases/"):
+                return 0, None
+            return next(number for number, line in enumerate(text) if number > 0 and not line.startswith(" ")), text.index("_metadata:")
+
+        self.assert_each_change_is_found(self.task(), lines=without_envelope)
+
+    def fork(self):
+        self.unsigned()
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        parent = self.task()
+        step = max(step["step"] for step in self.steps(parent) if step["phase"] == "red")
+        fork = self.assert_code(self.go_on("fork", parent, "--from-step", step, "--json"), 0).json["task_id"]
+        first = self.journal(fork)[0]["seq"]
+
+        def of_the_fork(name, whole):
+            """What the parent did after the step is no part of the fork."""
+            if not name.startswith("history/"):
+                return 0, None
+            return 0, next(number for number, line in enumerate(whole.decode().splitlines()) if line.startswith(f'- {{"seq": {first}, '))
+
+        self.assert_each_change_is_found(fork, lines=of_the_fork)
+
+
+class TestAuditOfSomeBytes(ChangedFiles):
+    """A sample of the classes below, for every run of the tests."""
+
+    complete = False
+
+    def test_changed_bytes_of_the_files_of_a_signed_task_are_found(self):
+        self.signed()
+
+    def test_changed_bytes_of_the_files_of_an_undelivered_task_are_found(self):
+        self.undelivered()
+
+    def test_changed_bytes_of_the_files_of_a_fork_are_found(self):
+        self.fork()
+
+
+class TestAuditOfEveryByte(ChangedFiles):
     def test_a_changed_byte_of_any_file_is_found(self):
+        self.unsigned()
         self.assert_code(self.start(transcript=short_transcript()), 0)
         first = self.task()
         self.assert_code(self.start(transcript=short_transcript()), 0)
-        second = next(task for task in self.tasks() if task != first)
-        self.assert_verified(self.verify(first))
-        # What no bytes of say anything of the task: who held its lock, and what a run in the background printed.
-        passing = {"lock", "detached.log", "plugin_call"}
-        folder = self.task_folder(first)
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in passing)
-        unseen = []
-        for path in files:
-            whole = path.read_bytes()
-            name = path.relative_to(folder)
-            for at in sorted({0, len(whole) - 1, *range(0, len(whole), 997)}):
-                path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
-                if self.verify(first).code == 0:
-                    unseen.append((str(name), at))
-            lines = whole.splitlines(keepends=True)
-            for count in range(len(lines)):
-                path.write_bytes(b"".join(lines[:count]))
-                verdict = self.verify(first)
-                # An empty state.yaml is what a power cut leaves of it. It says nothing wrong: the journal gives it anew.
-                harmless = count == 0 and name.name == "state.yaml" and "it can be rebuilt from the journal" in verdict.out
-                if verdict.code == 0 and not harmless:
-                    unseen.append((str(name), f"cut after line {count}"))
-            twin = self.task_folder(second) / name
-            if twin.exists() and twin.read_bytes() != whole:
-                path.write_bytes(twin.read_bytes())
-                if self.verify(first).code == 0:
-                    unseen.append((str(name), "that of another task"))
-            path.write_bytes(whole)
-        self.assertEqual(unseen, [])
-        self.assert_verified(self.verify(first))
+        self.assert_each_change_is_found(first, twin=next(task for task in self.tasks() if task != first))
+
+
+class TestAuditOfEveryByteOfASignedTask(ChangedFiles):
+    def test_a_changed_byte_of_any_file_is_found(self):
+        self.signed()
+
+
+class TestAuditOfEveryByteOfAnUndeliveredTask(ChangedFiles):
+    def test_a_changed_byte_of_any_file_is_found(self):
+        self.undelivered()
+
+
+class TestAuditOfEveryByteOfAFork(ChangedFiles):
+    def test_a_changed_byte_of_any_file_is_found(self):
+        self.fork()
 
 
 class TestAuditOfAGpgSignature(AuditTest):
@@ -515,6 +771,19 @@ class TestAuditReport(AuditTest):
         missing = {letter for letter in self.REQUEST if letter.isalpha()} - self.letters(pdf)
         self.assertEqual(missing, set())
 
+    def test_a_person_who_has_the_last_artifact_revised_is_an_override(self):
+        self.assert_code(self.start("--exit-after", "spec", transcript=short_transcript()), 0)
+        self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
+        continued = self.records("task_continued")[0]
+        overrides = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["overrides"]
+        self.assertEqual([(row["record"], row["what"]) for row in overrides], [(continued["seq"], "the task continues: its last artifact is revised")])
+
+    def test_a_person_who_rejects_an_artifact_is_an_override(self):
+        self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
+        self.assert_code(self.go_on("reject", self.task(), "--reason", "not wanted"), 23)
+        overrides = self.assert_code(self.run_program("audit", self.task(), "--json"), 0).json["overrides"]
+        self.assertEqual(overrides[0]["what"], "the artifact of stage spec was rejected by user: not wanted")
+
     def test_only_the_pdf_format_loads_the_pdf_library(self):
         self.assert_code(self.start("--exit-after", "intake"), 0)
         environment = dict(self.environment, LD_DEBUG="libs")
@@ -532,6 +801,90 @@ class TestAuditReport(AuditTest):
             shown = self.assert_code(self.run_program(*arguments), 0)
             self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", shown.err)
             self.assertEqual(shown.out, self.run_program(*arguments, self.task()).out)
+
+
+class TestAuditReportOfARun(AuditTest):
+    """One run with refused actions, a question, an approval, a setting that leaves out the hooks, and two models with prices: each figure against the journal."""
+
+    PRICES = "prices:\n  as_of: \"2026-11-01\"\n  models:\n    usual: {input: 10, cached_input: 1, output: 100}\n    other: {input: 20, cached_input: 2, output: 200}\n"
+    QUESTION = "May a slug hold digits?"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = shared = AuditTest()
+        shared.setUp()
+        transcript = short_transcript()
+        entry(transcript, "intake", 1)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [{"area": "characters", "question": cls.QUESTION, "impact": "blocking"}]
+        entry(transcript, "clarify", 1)["tool_calls"][0]["arguments"]["questions"] = [{"question": cls.QUESTION, "source": "agent_inference", "answer": "Perhaps", "confidence": 0.6, "evidence": []}]
+        insert(transcript, "green", "software_developer", 1, call("create_file", path="../outside.py", content="pass\n"),
+               call("edit_file", path="tests/test_slug.py", search="creme-brulee", replace="x"))
+        cls.server = ModelServer(transcript, SOURCE / "config")
+        shared.environment["SCRIPTED_MODEL_KEY"] = KEY
+        prices = shared.folder / "prices.yaml"
+        prices.write_text(cls.PRICES)
+        shared.assert_code(shared.run_program(
+            "start", "--approve", "spec", "--set", "llm.backend=anthropic", "--set", "llm.model=usual", "--set", f"llm.base_url={cls.server.url}", "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY",
+            "--set", "agents.test_engineer.llm.model=other", "--set", f"cost.prices={prices}", REQUEST), 22)
+        question = shared.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
+        shared.assert_code(shared.run_program("resolve", question, "Yes, digits stay"), 22)
+        shared.assert_code(shared.run_program("approve", shared.task(), "--set", "delivery.hooks=skip"), 0)
+        cls.report = shared.assert_code(shared.run_program("audit", shared.task(), "--json"), 0).json
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+        cls.shared.doCleanups()
+        super().tearDownClass()
+
+    def setUp(self):
+        ProgramTest.setUp(self)
+        self.repository, self.environment = self.shared.repository, self.shared.environment
+
+    def test_each_refused_action_is_a_violation_with_its_record_and_error(self):
+        refused = [step for step in self.steps() if step["result"]["status"] != "success"]
+        self.assertEqual([(step["phase"], step["action"]["target"]) for step in refused], [("green", "../outside.py"), ("green", "tests/test_slug.py")])
+        self.assertEqual([(row["record"], row["time"], row["stage"], row["what"]) for row in self.report["violations"]],
+                         [(step["seq"], step["timestamp"], "green", "an action was refused: " + step["result"]["error"]) for step in refused])
+
+    def test_each_decision_of_a_person_and_each_skipped_check_is_an_override_with_its_record(self):
+        answered, approved, delivered = (self.records(kind)[0] for kind in ("escalation_resolved", "approval_decided", "delivered"))
+        self.assertEqual([(row["record"], row["what"]) for row in self.report["overrides"]], [
+            (answered["seq"], "the question of stage clarify was answered by user"),
+            (approved["seq"], "the artifact of stage spec was approved by user"),
+            (delivered["seq"], "commit hooks not run: delivery.hooks is skip")])
+
+    def test_cost_and_tokens_are_those_of_the_journal_by_stage_agent_and_model(self):
+        expected = {}
+        for step in self.steps():
+            usage = step["llm_call"]
+            figures = expected.setdefault((step["phase"], step["agent"]["role"], usage["model"]), [0, 0, 0, 0])
+            for index, more in enumerate((1, usage["prompt_tokens"], usage["completion_tokens"], usage["cost_microusd"])):
+                figures[index] += more
+        rows = {(row["stage"], row["agent"], row["model"]): [row["calls"], row["input_tokens"], row["output_tokens"], row["cost"]] for row in self.report["models"]}
+        self.assertEqual(rows, {place: [*figures[:3], f"${figures[3] / 1e6:.4f}"] for place, figures in expected.items()})
+        self.assertEqual({model for _, _, model in rows}, {"usual", "other"})
+        self.assertEqual(sum(row[0] for row in rows.values()), len(self.server.requests))
+
+    def test_the_sum_is_the_price_of_what_the_server_counted(self):
+        per_call = INPUT_TOKENS * 10 + CACHED_TOKENS * 1 + OUTPUT_TOKENS * 100
+        models = [body["model"] for _, _, body in self.server.requests]
+        micro = per_call * (models.count("usual") + 2 * models.count("other"))
+        tokens = len(models) * (INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS)
+        self.assertIn(f"In all: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
+
+    def test_markdown_and_html_have_each_of_these_rows(self):
+        for format_, between in (("md", " | "), ("html", "</td><td>")):
+            text = self.plain(format_)
+            for section in ("violations", "overrides", "models"):
+                for row in self.report[section]:
+                    with self.subTest(format_, section=section):
+                        self.assertIn(between.join(str(value) for value in row.values()), text)
+
+    def plain(self, format_):
+        """The report, its escapes undone."""
+        text = self.assert_code(self.run_program("audit", self.task(), "--format", format_), 0).out
+        return html.unescape(text) if format_ == "html" else re.sub(r"\\(.)", r"\1", text.replace("<br>", "\n"))
 
 
 if __name__ == "__main__":

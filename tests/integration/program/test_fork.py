@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A task that goes on from a step of another one, and two tasks side by side."""
 
+import html.parser
+import re
 import shutil
 
-from harness import REQUEST, ProgramTest, call, entry, main, short_transcript
+from harness import REQUEST, SOURCE, ProgramTest, call, entry, insert, main, short_transcript
+from model_server import KEY, ModelServer
 
 
 class ForkTest(ProgramTest):
@@ -104,7 +107,108 @@ class TestFork(ForkTest):
         self.assertEqual(self.tasks(), [self.parent])
 
 
+class TestForkWithAnotherModel(ProgramTest):
+    PRICES = "prices:\n  as_of: \"2026-11-01\"\n  models:\n    first: {input: 10, cached_input: 1, output: 100}\n    second: {input: 20, cached_input: 2, output: 200}\n"
+
+    def test_the_fork_asks_the_named_model_and_its_records_and_report_name_it(self):
+        self.make_repository()
+        self.environment["SCRIPTED_MODEL_KEY"] = KEY
+        prices = self.folder / "prices.yaml"
+        prices.write_text(self.PRICES)
+        first = self.serve()
+        self.assert_code(self.run_program("start", *self.model(first, "first"), "--set", f"cost.prices={prices}", REQUEST), 0)
+        parent = self.task()
+        asked = len(first.requests)
+        step = max(step["step"] for step in self.steps(parent) if step["phase"] == "red")
+        second = self.serve()
+        fork = self.assert_code(self.run_program("fork", parent, "--from-step", step, "--model", "second", "--set", f"llm.base_url={second.url}", "--json"), 0).json["task_id"]
+        own = self.steps(fork)
+        with self.subTest("every question after the step goes to the second model, and to no other"):
+            self.assertEqual({body["model"] for _, _, body in second.requests}, {"second"})
+            self.assertEqual((len(second.requests), len(first.requests)), (len(own), asked))
+        with self.subTest("each step of the fork names the model that answered it"):
+            self.assertEqual([one["llm_call"]["model"] for one in own], ["second"] * len(own))
+        with self.subTest("the report has steps and cost of both models"):
+            rows = self.assert_code(self.run_program("audit", fork, "--json"), 0).json["models"]
+            calls = {model: sum(row["calls"] for row in rows if row["model"] == model) for model in ("first", "second")}
+            self.assertEqual(calls, {"first": step, "second": len(own)})
+            self.assertEqual({row["stage"] for row in rows if row["model"] == "second"}, {"green", "refactor", "deliver"})
+        with self.subTest("its cost is that of the second model's price from the step on"):
+            by_model = {one["name"]: one["cost_microusd"] for one in self.run_program("cost", fork, "--json").json["by_model"]}
+            self.assertEqual(by_model["second"] * step, by_model["first"] * 2 * len(own))
+        with self.subTest("the parent still names only the first"):
+            self.assertEqual({one["llm_call"]["model"] for one in self.steps(parent)}, {"first"})
+
+    def serve(self):
+        server = ModelServer(short_transcript(), SOURCE / "config")
+        self.addCleanup(server.close)
+        return server
+
+    @staticmethod
+    def model(server, name):
+        return ["--set", "llm.backend=anthropic", "--set", f"llm.model={name}", "--set", f"llm.base_url={server.url}", "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY"]
+
+
+class Page(html.parser.HTMLParser):
+    """What a page would load or run."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.attributes, self.styles = set(), set(), ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+
+    def handle_data(self, data):
+        if self.lasttag == "style":
+            self.styles += data
+
+
 class TestCompare(ForkTest):
+    def other(self, transcript):
+        known = self.tasks()
+        self.assert_code(self.start(transcript=transcript), 0)
+        return self.newest(known)
+
+    def first_different(self, task):
+        """Of what: in which stage, at which steps, and both sides."""
+        told = self.assert_code(self.run_program("compare", self.parent, task, "--format", "json"), 0).json
+        return {parting["of"]: (parting["stage"], parting["steps"], parting["sides"]) for parting in told["partings"]}
+
+    def test_the_first_different_context_is_named_where_answers_and_actions_are_the_same(self):
+        step = self.last_step_of("red")
+        fork = self.assert_code(self.go_on("fork", self.parent, "--from-step", step, "--with-feedback", "Keep it short", "--json"), 0).json["task_id"]
+        found = self.first_different(fork)
+        self.assertEqual(list(found), ["context"])
+        self.assertEqual(found["context"], ("green", [step + 1, step + 1], ["  state:", "  this_round:"]))
+        self.assertIn(f"first different context: stage green, step {step + 1} of A, step {step + 1} of B", self.run_program("compare", self.parent, fork).out)
+
+    def test_the_first_different_answer_is_named_where_contexts_and_actions_are_the_same(self):
+        transcript = short_transcript()
+        entry(transcript, "green", 1)["text"] = "I replace the whole function."
+        step = self.last_step_of("red") + 1
+        self.assertEqual(self.first_different(self.other(transcript)), {"answer": ("green", [step, step], ["", "I replace the whole function."])})
+
+    def test_the_first_different_action_is_named_with_its_tool_and_arguments(self):
+        transcript = short_transcript()
+        insert(transcript, "green", "software_developer", 1, call("read_file", path="textkit/slug.py"))
+        step = self.last_step_of("red") + 1
+        stage, steps, sides = self.first_different(self.other(transcript))["action"]
+        self.assertEqual((stage, steps, sides[1]), ("green", [step, step], 'read_file {"path": "textkit/slug.py"}'))
+        self.assertTrue(sides[0].startswith('edit_file {"path": "textkit/slug.py"'), sides)
+
+    def test_the_page_is_one_file_that_loads_nothing(self):
+        transcript = short_transcript()
+        entry(transcript, "green", 1)["text"] = '<img src="https://example.invalid/x.png"><a href="//example.invalid">@import url(https://example.invalid/x.css)</a>'
+        text = self.assert_code(self.run_program("compare", self.parent, self.other(transcript), "--format", "html"), 0).out
+        page = Page(text)
+        self.assertIn("&lt;img src=", text)
+        self.assertLessEqual(page.elements, {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td"})
+        self.assertLessEqual(page.attributes, {"lang", "charset", "http-equiv", "content"})
+        self.assertFalse(re.search(r"url\(|@import", page.styles), page.styles)
+
     def test_the_first_different_answer_is_named_in_each_format(self):
         other = short_transcript()
         entry(other, "green", 2)["tool_calls"] = call("complete", summary="Another summary.", file_notes={"textkit/slug.py": "<script>alert(1)</script>"})

@@ -2,10 +2,14 @@
 """A task done again from its journal: on its own base, on another, and in a scratch worktree."""
 
 import fcntl
+import hashlib
+import json
 import re
 import shutil
 
-from harness import ProgramTest, main, short_transcript
+import yaml
+
+from harness import ProgramTest, main, rewrite_journal, short_transcript
 
 
 class ReplayTest(ProgramTest):
@@ -147,6 +151,74 @@ checks:
             self.assertTrue(any("have changed since" in one["where"] for one in told["differences"]))
         self.assertEqual((self.task_folder() / "actions.yaml").read_bytes(), journal)
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
+
+
+class TestReplayOfAChangedRecording(ReplayTest):
+    """The recording says something else than what happened, and its chain is whole: only doing it again shows the difference."""
+
+    def blob(self, identity):
+        blobs = yaml.safe_load((self.task_folder(self.recorded) / "artifacts/blobs/blobs.yaml").read_text())["blobs"]
+        return json.loads(next(blob["text"] for blob in blobs if blob["sha256"] == identity))
+
+    def keep(self, value):
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        identity = hashlib.sha256(text.encode()).hexdigest()
+        with open(self.task_folder(self.recorded) / "artifacts/blobs/blobs.yaml", "a", encoding="utf-8") as blobs:
+            blobs.write("- " + json.dumps({"sha256": identity, "bytes": len(text.encode()), "text": text}, ensure_ascii=False) + "\n")
+        return identity
+
+    def change_the_first_edit(self, whole=None, **fields):
+        """Of the step that wrote the tests: `whole` of what is kept of it, and fields of its record. Returns its record as it was."""
+        first = next(step for step in self.steps(self.recorded) if step.get("changes"))
+        self.step = first["step"]
+
+        def change(record):
+            if record["type"] == "step" and record["step"] == self.step:
+                if whole:
+                    record["record_blob"] = self.keep({**self.blob(record["record_blob"]), **whole})
+                record.update(fields)
+            return record
+
+        rewrite_journal(self.task_folder(self.recorded) / "actions.yaml", change)
+        return first
+
+    def differences(self):
+        self.assert_journal_verifies(self.recorded)
+        told = self.assert_code(self.run_program("replay", self.recorded, "--verify", "--json"), 1).json
+        self.assertFalse(told["as_recorded"])
+        return [(one["kind"], one["where"].partition(",")[0], one["recorded"], one["now"]) for one in told["differences"]]
+
+    def test_a_changed_observation_is_reported(self):
+        self.change_the_first_edit(whole={"output": "The file tests/test_other.py was created.\n"})
+        self.assertEqual(self.differences(), [("observation", f"step {self.step} (red", "The file tests/test_other.py was created.", "The file tests/test_slug.py was created.")])
+
+    def test_a_changed_tree_is_reported(self):
+        base = self.git("rev-parse", "main^{tree}").strip()
+        recorded = self.change_the_first_edit(whole={"tree": base}, tree=base)
+        self.assertEqual(self.differences()[0], ("tree", f"step {self.step} (red", base, recorded["tree"]))
+
+    def test_a_tree_that_only_the_journal_names_otherwise_is_reported(self):
+        base = self.git("rev-parse", "main^{tree}").strip()
+        recorded = self.change_the_first_edit(tree=base)
+        self.assertEqual(self.differences()[0], ("tree", f"step {self.step} (red", base, recorded["tree"]))
+
+    def test_a_changed_artifact_is_reported(self):
+        identities = {}
+
+        def change(record):
+            if record["type"] == "artifact_accepted" and record["stage"] == "spec":
+                identities[record["artifact_hash"]] = self.keep({**self.blob(record["artifact_hash"]), "title": "Another title"})
+            if record.get("artifact_hash") in identities:
+                record["artifact_hash"] = identities[record["artifact_hash"]]
+            return record
+
+        rewrite_journal(self.task_folder(self.recorded) / "actions.yaml", change)
+        self.assertEqual(self.differences(), [("artifact", "artifact of stage spec", '  "title": "Another title",', '  "title": "Add slugify",')])
+
+    def test_audit_verify_finds_each_by_what_names_the_last_record(self):
+        self.change_the_first_edit(whole={"output": "The file tests/test_other.py was created.\n"})
+        found = self.assert_code(self.run_program("audit", "verify", self.recorded, "--json"), 1).json["findings"]
+        self.assertEqual({finding["part"] for finding in found if finding["answer"] == "fails"}, {"projections", "commit", "end", "statement"})
 
 
 class TestReplayOfPeople(ProgramTest):
