@@ -218,13 +218,13 @@ public:
             complete("trees", trees());
             complete("patches", patches());
             complete("commit", delivered_commit());
-            complete("commit", replaced_objects());
         } else {
             verdict_.add("trees", AuditAnswer::unchecked,
                          "no repository is here: trees, patches and the commit were not checked");
         }
         log_lines();
         complete("end", archive());
+        if (repository_) { complete("commit", replaced_objects()); }
         complete("statement", statement());
         end_of_journal();
         return std::move(verdict_);
@@ -241,11 +241,23 @@ private:
                          (partial ? ". This is a partial clone: clone without --filter to check everything" : ""));
     }
 
-    /// With `refs/replace/ID` git shows another object in place of ID. The commit, its tree and its files must be shown as they
-    /// are.
+    /// With `refs/replace/ID` git shows another object in place of ID, and with `info/grafts` other parents of a commit. The
+    /// commit, its tree, its files and the archive must be shown as they are.
     Result<void> replaced_objects() {
         Part part(verdict_, "commit");
-        AF_TRY(const auto refs, refs_below(place_.repository, "refs/replace/"));
+        const auto grafts = read_file(repository_->git_directory() / "info" / "grafts", largest_file);
+        if (grafts.ok() && !state().commit.empty() && ("\n" + *grafts).find("\n" + state().commit) != std::string::npos) {
+            part.fault("git shows other parents of " + state().commit +
+                       ": remove its line from info/grafts in the git directory");
+        }
+        const auto base = tools_.environment.find("GIT_REPLACE_REF_BASE");
+        AF_TRY(const auto refs, refs_below(place_.repository, base == tools_.environment.end() ? "refs/replace/" : base->second));
+        if (refs.empty()) { return {}; }
+        const std::string archived = "refs/agentforge/archive/" + verdict_.task_id;
+        AF_TRY(const auto archives, refs_below(place_.repository, archived));
+        for (const RefTarget& ref : archives) {
+            if (ref.name == archived) { static_cast<void>(objects_->faults_of_tree(ref.id)); }
+        }
         for (const RefTarget& ref : refs) {
             const std::string id = ref.name.substr(ref.name.rfind('/') + 1);
             if (id != state().commit && !objects_->is_whole(id)) { continue; }
@@ -986,7 +998,9 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
         return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here",
                      "", fetch, ErrorKind::not_found};
     }
-    verdict.add("journal", AuditAnswer::unchecked, "the task's archive is not here: " + fetch);
+    verdict.add("journal", AuditAnswer::unchecked,
+                trailers.task_id.empty() ? "the commit's message names no task, so no journal was compared with it"
+                                         : "the task's archive is not here: " + fetch);
     const auto [statement, signature] = split_signed(*note);
     const auto parsed = parse_json(statement, "note");
     const json::object* const predicate = predicate_of(parsed);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,14 +101,11 @@ void sweep_once(const fs::path& folder) {
 
 /// Writes `bytes` to a new file next to `path` and returns its name. Leaves nothing behind on failure.
 Result<fs::path> write_sibling(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
-    static std::atomic<unsigned> counter{0};
     if (durability == Durability::synced) { sweep_once(folder_of(path)); }
     FileDescriptor file;
     fs::path temporary;
     for (int attempt = 0; attempt < 100; ++attempt) {
-        // Not derived from the target's name, which may already have the maximum length.
-        temporary = folder_of(path) /
-                    (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+        temporary = unfinished_name(path);
         file = open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         if (file.valid() || errno != EEXIST) { break; }
     }
@@ -229,6 +227,13 @@ Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes,
     return {};
 }
 
+fs::path unfinished_name(const fs::path& path) {
+    static std::atomic<unsigned> counter{0};
+    // Not derived from the target's name, which may already have the maximum length.
+    return folder_of(path) /
+           (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+}
+
 bool is_abandoned(std::string_view name, std::string_view prefix) {
     if (!name.starts_with(prefix)) { return false; }
     name.remove_prefix(prefix.size());
@@ -245,7 +250,7 @@ void sweep_abandoned_writes_in(const fs::path& folder) {
          at.increment(error)) {
         if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
     }
-    for (const fs::path& each : found) { fs::remove(each, error); }
+    for (const fs::path& each : found) { fs::remove_all(each, error); }
 }
 
 void sweep_abandoned_writes(const fs::path& folder) {
@@ -255,7 +260,7 @@ void sweep_abandoned_writes(const fs::path& folder) {
          !error && at != end; at.increment(error)) {
         if (is_abandoned(at->path().filename().string(), unfinished_prefix)) { found.push_back(at->path()); }
     }
-    for (const fs::path& each : found) { fs::remove(each, error); }
+    for (const fs::path& each : found) { fs::remove_all(each, error); }
 }
 
 namespace {
@@ -328,17 +333,89 @@ Result<void> sync_directory(const fs::path& path) {
     return {};
 }
 
-Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string_view prefix) {
+namespace {
+
+fs::path folder_for_temporaries() {
     const char* base = std::getenv("TMPDIR");
-    std::string name =
-        (fs::path(base != nullptr && *base != '\0' ? base : "/tmp") / ("agentforge-" + std::string(prefix) + "-XXXXXX")).string();
-    if (::mkdtemp(name.data()) == nullptr) {
-        return Error{"AF-BASE-015", "Cannot create a temporary folder: " + errno_text(errno), name,
-                     "Set TMPDIR to a writable folder with free space.", ErrorKind::io};
+    return base != nullptr && *base != '\0' ? base : "/tmp";
+}
+
+/// Opens and locks a folder. Not valid if another process has it locked, or has removed it in the meantime.
+FileDescriptor lock_folder(const fs::path& folder) {
+    FileDescriptor opened = open_retrying(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    struct stat held {};
+    struct stat named {};
+    if (!opened.valid() || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(opened.get(), &held) != 0 ||
+        ::lstat(folder.c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev ||
+        held.st_uid != ::geteuid()) {
+        return {};
     }
+    return opened;
+}
+
+/// True for `agentforge-<prefix>-p<pid>-XXXXXX`. Other programs, and earlier versions, leave the process out.
+bool is_temporary(std::string_view name) {
+    constexpr std::size_t random_letters = 6;
+    if (!name.starts_with("agentforge-") || name.starts_with("agentforge-edit-") || name.size() < random_letters + 2) {
+        return false;
+    }
+    name.remove_suffix(random_letters);
+    if (name.back() != '-') { return false; }
+    name.remove_suffix(1);
+    const std::string_view process = name.substr(name.rfind('-') + 1);
+    return process.size() > 1 && process.front() == 'p' && process.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+void remove_whole(const fs::path& folder) {
+    std::error_code error;
+    fs::remove_all(folder, error);
+    if (!error) { return; }
+    // For folders without write permission: adds it, then tries once more.
+    error.clear();
+    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
+        std::error_code ignored;
+        if (!it->is_symlink(ignored) && it->is_directory(ignored)) {
+            fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+        }
+    }
+    fs::remove_all(folder, error);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string_view prefix) {
+    const std::string pattern =
+        (folder_for_temporaries() / ("agentforge-" + std::string(prefix) + "-p" + std::to_string(::getpid()) + "-XXXXXX"))
+            .string();
     std::unique_ptr<TemporaryDirectory> made(new TemporaryDirectory());
-    made->path_ = name;
-    return made;
+    for (int attempt = 0; attempt < 8; ++attempt) {
+        std::string name = pattern;
+        if (::mkdtemp(name.data()) == nullptr) { break; }
+        made->lock_ = lock_folder(name);
+        if (made->lock_.valid()) {
+            made->path_ = name;
+            return made;
+        }
+        const int error = errno;  // Or `remove_abandoned` of another process was faster.
+        ::rmdir(name.c_str());
+        errno = error;
+    }
+    return Error{"AF-BASE-015", "Cannot create a temporary folder: " + errno_text(errno), pattern,
+                 "Set TMPDIR to a writable folder with free space.", ErrorKind::io};
+}
+
+void TemporaryDirectory::remove_abandoned() {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (fs::directory_iterator at(folder_for_temporaries(), fs::directory_options::skip_permission_denied, error), end;
+         !error && at != end; at.increment(error)) {
+        if (is_temporary(at->path().filename().string())) { found.push_back(at->path()); }
+    }
+    for (const fs::path& folder : found) {
+        const FileDescriptor lock = lock_folder(folder);
+        if (lock.valid()) { remove_whole(folder); }
+    }
 }
 
 TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
@@ -348,23 +425,11 @@ TemporaryDirectory::TemporaryDirectory(std::string_view prefix) {
         std::abort();
     }
     path_ = std::exchange((*made)->path_, {});
+    lock_ = std::move((*made)->lock_);
 }
 
 TemporaryDirectory::~TemporaryDirectory() {
-    if (path_.empty()) { return; }
-    std::error_code error;
-    fs::remove_all(path_, error);
-    if (!error) { return; }
-    // For folders without write permission: adds it, then tries once more.
-    error.clear();
-    for (fs::recursive_directory_iterator it(path_, fs::directory_options::skip_permission_denied, error), end;
-         !error && it != end; it.increment(error)) {
-        std::error_code ignored;
-        if (!it->is_symlink(ignored) && it->is_directory(ignored)) {
-            fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
-        }
-    }
-    fs::remove_all(path_, error);
+    if (!path_.empty()) { remove_whole(path_); }
 }
 
 }  // namespace agentforge::kernel

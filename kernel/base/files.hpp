@@ -46,9 +46,13 @@ enum class Durability : unsigned char {
 /// Creates the file. Fails with `conflict` AF-BASE-014 if it exists: the first of several writers wins.
 [[nodiscard]] Result<void> create_file_exclusive(const std::filesystem::path& path, std::string_view bytes, Durability durability,
                                                  unsigned mode = 0644);
+/// Returns a free name beside `path`, under which a file or folder is made before it is renamed to `path`. If this process dies
+/// first, `sweep_abandoned_writes` removes it.
+[[nodiscard]] std::filesystem::path unfinished_name(const std::filesystem::path& path);
 /// True if the process that made a temporary name `<prefix><pid>-…` is gone. The file will never be finished.
 [[nodiscard]] bool is_abandoned(std::string_view name, std::string_view prefix);
-/// Removes unfinished files of dead processes from this folder and below it. Files that cannot be removed stay for the next time.
+/// Removes unfinished files and folders of dead processes from this folder and below it. Files that cannot be removed stay for
+/// the next time.
 void sweep_abandoned_writes(const std::filesystem::path& folder);
 /// The same for this folder alone. Runs automatically at a process's first write with `Durability::synced` to a folder.
 void sweep_abandoned_writes_in(const std::filesystem::path& folder);
@@ -63,11 +67,14 @@ void sweep_abandoned_writes_in(const std::filesystem::path& folder);
 /// Returns the text of an errno value, such as "No such file or directory". Thread-safe.
 [[nodiscard]] std::string errno_text(int error);
 
-/// A folder that is deleted with its contents when the object is destroyed.
+/// A folder that is deleted with its contents when the object is destroyed. Locked until then.
 class TemporaryDirectory {
 public:
-    /// Makes it under $TMPDIR or /tmp, named `agentforge-<prefix>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
+    /// Makes it under $TMPDIR or /tmp, named `agentforge-<prefix>-p<pid>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
     [[nodiscard]] static Result<std::unique_ptr<TemporaryDirectory>> make(std::string_view prefix);
+    /// Removes the folders there that this user's killed processes left: those that no process has locked. Keeps those with the
+    /// prefix `edit`, because they hold what a person wrote.
+    static void remove_abandoned();
     /// The same for tests. Aborts if it cannot make the folder.
     explicit TemporaryDirectory(std::string_view prefix);
     ~TemporaryDirectory();
@@ -79,6 +86,7 @@ private:
     TemporaryDirectory() = default;
 
     std::filesystem::path path_;
+    FileDescriptor lock_;
 };
 
 }  // namespace agentforge::kernel

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <optional>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -167,6 +168,18 @@ void add_archived_blobs(git_repository* repository, const TreeHandle& before, Ar
         for_each_file(repository, *git_tree_id(before.get()), add).ok());  // An archive that cannot be read has nothing to lose.
 }
 
+/// Returns the size of the archived journal; nothing if there is no archive, or none that can be read.
+std::optional<std::uint64_t> archived_journal_bytes(git_repository* repository, git_odb* store, std::string_view task_id) {
+    const TreeHandle tree = archived_tree(repository, archive_ref(task_id));
+    git_tree_entry* raw = nullptr;
+    if (!tree || git_tree_entry_bypath(&raw, tree.get(), "task/actions.yaml") < 0) { return std::nullopt; }
+    const TreeEntryHandle entry(raw);
+    std::size_t bytes = 0;
+    git_object_t type = GIT_OBJECT_INVALID;
+    if (git_odb_read_header(&bytes, &type, store, git_tree_entry_id(raw)) < 0) { return std::nullopt; }
+    return bytes;
+}
+
 /// Reads `state.yaml` of an archive. Does nothing if it cannot be read.
 void read_archived_state(git_repository* repository, const TreeHandle& tree, ArchivedTask& task) {
     git_tree_entry* raw_entry = nullptr;
@@ -217,6 +230,21 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
         lock_of(handle.get(), ref));
     if (code < 0) { return failure(code, "write " + ref); }
     return sync_ref_folders(handle.get(), ref);
+}
+
+Result<std::vector<std::string>> without_archive(const fs::path& repository, const std::vector<JournalSize>& journals) {
+    std::vector<std::string> tasks;
+    if (journals.empty()) { return tasks; }
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    git_odb* raw = nullptr;
+    if (const int code = git_repository_odb(&raw, handle.get()); code < 0) { return failure(code, "open the objects"); }
+    const OdbHandle store(raw);
+    for (const JournalSize& journal : journals) {
+        if (archived_journal_bytes(handle.get(), raw, journal.task_id).value_or(0) < journal.bytes) {
+            tasks.push_back(journal.task_id);
+        }
+    }
+    return tasks;
 }
 
 Result<std::vector<ArchivedTask>> archived_tasks(const fs::path& repository) {

@@ -3,6 +3,7 @@
 // journals.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,6 +19,15 @@ namespace agentforge::kernel {
 /// file cannot be read, AF-GIT-011, -099.
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& folder, const std::filesystem::path& escalations);
+
+/// A task's journal, by its size: it only grows.
+struct JournalSize {
+    std::string task_id;
+    std::uint64_t bytes = 0;
+};
+/// Returns the tasks that have no archive, or one whose journal is shorter. Reads no blobs. Errors: AF-GIT-001, -099.
+[[nodiscard]] Result<std::vector<std::string>> without_archive(const std::filesystem::path& repository,
+                                                               const std::vector<JournalSize>& journals);
 
 struct ArchivedTask {
     std::string task_id;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <system_error>
@@ -69,6 +70,16 @@ Result<void> sync_file(const fs::path& path) {
     return {};
 }
 
+/// Replaces the file at `place` by a hard link to the copy, so that the copy stays. `link`: a free name for it meanwhile. Moves
+/// the copy where links do not work.
+void put_in_place(const fs::path& copy, const fs::path& link, const fs::path& place, std::error_code& error) {
+    std::error_code cannot_link;
+    fs::remove(link, cannot_link);
+    // Not fs::create_hard_link: the copy may itself be a symbolic link.
+    const bool linked = ::linkat(AT_FDCWD, copy.c_str(), AT_FDCWD, link.c_str(), 0) == 0;
+    fs::rename(linked ? link : copy, place, error);
+}
+
 /// Removes folders that the change has emptied, as git does, but never the checkout itself.
 void remove_empty_parents(const fs::path& root, fs::path relative) {
     for (relative = relative.parent_path(); !relative.empty(); relative = relative.parent_path()) {
@@ -101,6 +112,7 @@ void CheckoutChange::discard() const {
     fs::remove(intent_of(folder_), ignored);
     static_cast<void>(sync_directory(folder_));
     fs::remove_all(folder_ / "files", ignored);
+    fs::remove(folder_ / "next", ignored);
 }
 
 Result<CheckoutChange> CheckoutChange::prepare(fs::path root, fs::path folder, std::string task, std::vector<std::string> paths) {
@@ -236,9 +248,9 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
             if (now == entry.after) { continue; }
-            // Without its copy, the file was put in its place before and has been deleted since.
-            const bool was_put = !removals && !fs::exists(fs::symlink_status(copies() / entry.path));
-            if (now != entry.before || was_put) {
+            // A link to the copy is put in place, so the copy is still here if a person restores the file and it is put again. It
+            // is useless if a program has written into the file in place, or if it was moved because links do not work here.
+            if (now != entry.before || (!removals && !is_whole(entry))) {
                 edited.push_back(entry.path);
                 continue;
             }
@@ -249,7 +261,7 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
                 remove_empty_parents(root_, entry.path);
             } else {
                 fs::create_directories(place.parent_path(), error);
-                if (!error) { fs::rename(copies() / entry.path, place, error); }
+                if (!error) { put_in_place(copies() / entry.path, folder_ / "next", place, error); }
                 if (error) { return failed("Cannot move a file into place", place, error.message()); }
                 folders.insert(place.parent_path());
             }
@@ -260,13 +272,21 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
     return edited;
 }
 
+bool CheckoutChange::is_whole(const Entry& entry) const {
+    const auto copy = fingerprint(copies() / entry.path);
+    return copy.ok() && *copy == entry.after;
+}
+
 Result<fs::path> CheckoutChange::finish(const std::vector<std::string>& kept) {
     fs::path left;
     if (!kept.empty()) {
         left = folder_ / ("left-" + task_);
         std::error_code error;
         fs::remove_all(left, error);
-        for (const std::string& path : kept) { AF_CHECK(copy_entry(copies() / path, left / path)); }
+        for (const Entry& entry : entries_) {
+            if (std::ranges::find(kept, entry.path) == kept.end() || !is_whole(entry)) { continue; }
+            AF_CHECK(copy_entry(copies() / entry.path, left / entry.path));
+        }
         if (!fs::exists(left, error)) { left.clear(); }
     }
     discard();

@@ -3,7 +3,8 @@
 //
 // The files are copied to a separate folder and changed there. If the disk fills up there, the checkout is unchanged. `seal`
 // writes down the change and syncs it. From then on the change will be completed: this process, or the next command that calls
-// `find` and `install`, renames each file into place. A file that the user has edited in between is left alone and reported.
+// `find` and `install`, renames each file into place. A file that the user has edited in between is left alone and reported; one
+// that the user has restored is put in place again.
 #pragma once
 
 #include <filesystem>
@@ -63,6 +64,8 @@ private:
 
     CheckoutChange(std::filesystem::path root, std::filesystem::path folder, FileDescriptor lock)
         : root_(std::move(root)), folder_(std::move(folder)), lock_(std::move(lock)) {}
+    /// True if the copy of a changed file is there, as the change leaves it.
+    [[nodiscard]] bool is_whole(const Entry& entry) const;
     [[nodiscard]] static Result<CheckoutChange> hold(std::filesystem::path root, std::filesystem::path folder);
     void discard() const;
 

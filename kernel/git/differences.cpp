@@ -2,6 +2,7 @@
 // Differences between two trees. They ignore the user's diff settings and attributes: the same trees give the same text.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -27,6 +28,28 @@ git_diff_options diff_options(std::uint32_t flags) {
     return options;
 }
 
+/// Returns why a comparison failed that reads files: mostly because one of them is not here. libgit2 gives no reason for that.
+Error cannot_compare(git_repository* repository, git_diff* diff, int code) {
+    const Error told = failure(code, "find renamed files");
+    git_odb* raw = nullptr;
+    if (git_repository_odb(&raw, repository) < 0) { return told; }
+    const OdbHandle store(raw);
+    for (std::size_t at = 0; at < git_diff_num_deltas(diff); ++at) {
+        const git_diff_delta& delta = *git_diff_get_delta(diff, at);
+        for (const git_diff_file& file : {delta.old_file, delta.new_file}) {
+            if (git_oid_is_zero(&file.id) != 0 || file.mode == GIT_FILEMODE_COMMIT) { continue; }
+            git_odb_object* object = nullptr;
+            const int read = git_odb_read(&object, raw, &file.id);
+            git_odb_object_free(object);
+            if (read == 0) { continue; }
+            return Error{told.code, "git could not read " + sanitize_utf8(file.path) + ": its contents are missing or damaged",
+                         "object " + to_text(file.id),
+                         "Run `git fsck` in the repository, and fetch the object from another clone", ErrorKind::corrupt};
+        }
+    }
+    return told;
+}
+
 Result<DiffHandle> diff_trees(git_repository* repository, git_tree* before, git_tree* after, std::uint32_t flags) {
     const git_diff_options options = diff_options(flags);
     git_diff* raw = nullptr;
@@ -38,7 +61,7 @@ Result<DiffHandle> diff_trees(git_repository* repository, git_tree* before, git_
     find.flags = GIT_DIFF_FIND_RENAMES;
     find.rename_threshold = 50;
     find.rename_limit = 200;
-    if (const int code = git_diff_find_similar(raw, &find); code < 0) { return failure(code, "find renamed files"); }
+    if (const int code = git_diff_find_similar(raw, &find); code < 0) { return cannot_compare(repository, raw, code); }
     return diff;
 }
 
@@ -46,7 +69,9 @@ Result<DiffHandle> diff_trees(git_repository* repository, git_tree* before, git_
 Result<BlobHandle> blob_of(git_repository* repository, const git_diff_file& file) {
     if (git_oid_is_zero(&file.id) != 0 || file.mode == GIT_FILEMODE_COMMIT) { return BlobHandle(); }
     git_blob* raw = nullptr;
-    if (const int code = git_blob_lookup(&raw, repository, &file.id); code < 0) { return failure(code, "read a file"); }
+    if (const int code = git_blob_lookup(&raw, repository, &file.id); code < 0) {
+        return failure(code, "read " + sanitize_utf8(file.path));
+    }
     return BlobHandle(raw);
 }
 

@@ -224,8 +224,11 @@ Result<RepositoryHandle> open_repository(const std::filesystem::path& path) {
     if (!no_system_configuration()) { add_configuration(raw, "GIT_CONFIG_SYSTEM", GIT_CONFIG_LEVEL_SYSTEM); }
     add_configuration(raw, "GIT_CONFIG_GLOBAL", GIT_CONFIG_LEVEL_GLOBAL);
     if (git_repository_is_bare(raw) != 0) {
-        return Error{"AF-GIT-003", "The git repository is bare: it has no files to work on", path.string(),
-                     "Clone it, and work in the clone", ErrorKind::unavailable};
+        return Error{
+            "AF-GIT-003", "The git repository is bare: it has no files to work on", path.string(),
+            "Clone it, and work in the clone. To audit what is here, make a checkout, which has the same archives and notes: "
+            "git worktree add --detach ../checkout",
+            ErrorKind::unavailable};
     }
     return repository;
 }

@@ -274,6 +274,20 @@ std::string_view to_string(GarbageKind kind) noexcept {
     return "unknown";
 }
 
+Result<std::vector<std::string>> find_unarchived(const TaskStore& tasks, const fs::path& repository) {
+    AF_TRY(const TaskListing listing, tasks.list());
+    std::vector<JournalSize> journals;
+    for (const TaskSummary& task : listing.tasks) {
+        std::error_code error;
+        const TaskPaths paths = tasks.paths(task.task_id);
+        const std::uint64_t bytes = has_ended(task) ? fs::file_size(paths.journal(), error) : 0;
+        if (bytes > 0 && !error) { journals.push_back({task.task_id, bytes}); }
+    }
+    AF_TRY(std::vector<std::string> found, without_archive(repository, journals));
+    std::erase_if(found, [&](const std::string& task) { return TaskLock::holder(tasks.paths(task)).has_value(); });
+    return found;
+}
+
 Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy) {
     AF_TRY(Needs needs, needs_of(place, policy));
     GarbagePlan plan;

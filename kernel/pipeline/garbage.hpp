@@ -55,6 +55,9 @@ struct GarbagePlace {
     std::string state_directory;
 };
 
+/// Returns the ended tasks that no process has and whose archive is missing or older than their journal: their process was
+/// killed, or could not write it (PipelineController::archive_ended). Errors: AF-TASK-007, AF-GIT-….
+[[nodiscard]] Result<std::vector<std::string>> find_unarchived(const TaskStore& tasks, const std::filesystem::path& repository);
 /// Errors: AF-TASK-007, AF-GIT-….
 [[nodiscard]] Result<GarbagePlan> find_garbage(const GarbagePlace& place, const GarbagePolicy& policy);
 /// Removes one item under the task's lock, after checking again that it may be removed. Returns false if it may not. Errors:

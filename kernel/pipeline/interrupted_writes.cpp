@@ -66,6 +66,7 @@ void sweep_interrupted_writes(const InterruptedWrites& places) {
     sweep_abandoned_writes(places.agentforge);
     TaskStore(places.agentforge).remove_abandoned();
     for (const fs::path& folder : places.user_folders) { sweep_abandoned_writes_in(folder); }
+    TemporaryDirectory::remove_abandoned();
     GitStandIn::remove_abandoned(places.git_directory);
     remove_unnamed_records(places.git_directory);
     remove_old_locks(places.git_directory / "refs" / "agentforge");

@@ -241,6 +241,16 @@ Result<AbortOutcome> PipelineController::abort(std::string_view task_id, std::st
     return status == TaskStatus::aborted ? AbortOutcome::finished : AbortOutcome::aborted;
 }
 
+void PipelineController::archive_ended(const std::vector<std::string>& tasks) {
+    for (const std::string& task : tasks) {
+        if (TaskLock::holder(setup_.store.paths(task))) { continue; }
+        const auto session = TaskSession::open(setup_.store, task, setup_.services.clock, setup_.command,
+                                               setup_.services.redactor, RequestFile::if_there);
+        // A task that cannot be opened is reported by the commands that are about it.
+        if (session.ok() && is_terminal((*session)->state().status)) { prove_and_archive(setup_, **session); }
+    }
+}
+
 Result<TaskState> PipelineController::get_status(std::string_view task_id) const {
     auto projection = setup_.store.load_state(task_id);
     const json::value* hash = projection.ok() ? projection->if_contains("hash") : nullptr;

@@ -176,6 +176,9 @@ public:
     /// Ends a task for good. If another process runs the task, asks it to stop; the first such request
     /// counts. If the task was aborted before, removes what that left. Errors: AF-ORCH-042 it has completed.
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
+    /// Does what is left of ended tasks whose process was killed between the last record and the archive: the statement, the
+    /// archive. Leaves out tasks that another process has. Failures are warnings.
+    void archive_ended(const std::vector<std::string>& tasks);
     /// Rebases the change of a completed task onto the newest commit of the branch that it began on: merges it, measures it there
     /// by the deliver gate and the commit hooks, commits it, and moves the task's branch to that commit. If any of this fails,
     /// nothing has changed. `dry_run`: only reports what it would do. Errors: AF-GIT-050 the task has delivered no commit;

@@ -222,6 +222,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     }
     // A killed process or a power cut may have left them outdated or torn. If no record follows, they are written at the end.
     session->projection_due_ = true;
+    // No record follows the end of a task, but its archive does.
+    if (is_terminal(session->state_.status)) { static_cast<void>(session->project().ok()); }
     return session;
 }
 

@@ -279,19 +279,27 @@ Result<std::pair<std::string, TrustStore::Project>> TrustStore::read_project(con
         return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
     };
     const json::value* items = object == nullptr ? nullptr : object->if_contains("items");
+    const json::value* announced = object == nullptr ? nullptr : object->if_contains("announced");
     const std::string root = text("root");
-    if (object == nullptr || object->size() != 3 || !root.starts_with('/') || !parse_time(text("time")).ok() ||
-        items == nullptr || !items->is_object()) {
+    if (object == nullptr || object->size() != (announced == nullptr ? 3U : 4U) || !root.starts_with('/') ||
+        !parse_time(text("time")).ok() || items == nullptr || !items->is_object() ||
+        (announced != nullptr && !announced->is_object())) {
         return broken("a project is not `root` (an absolute path), `time` and `items`", document.where(pointer));
     }
-    Project project{text("time"), {}};
-    for (const auto& [name, hash] : items->get_object()) {
-        if (!hash.is_string() || !is_hash(hash.get_string())) {
-            return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits",
-                          document.where(pointer + "/items"));
+    Project project{text("time"), {}, {}};
+    const auto read = [&](const json::object& from, std::string_view key,
+                          std::map<std::string, std::string, std::less<>>& to) -> Result<void> {
+        for (const auto& [name, hash] : from) {
+            if (!hash.is_string() || !is_hash(hash.get_string())) {
+                return broken("the hash of `" + ellipsis(name, 80) + "` is not 64 hexadecimal digits",
+                              document.where(pointer + "/" + std::string(key)));
+            }
+            to.emplace(std::string(name), std::string(hash.get_string()));
         }
-        project.items.emplace(std::string(name), std::string(hash.get_string()));
-    }
+        return {};
+    };
+    AF_CHECK(read(items->get_object(), "items", project.items));
+    if (announced != nullptr) { AF_CHECK(read(announced->get_object(), "announced", project.announced)); }
     return std::pair(root, std::move(project));
 }
 
@@ -314,13 +322,14 @@ TrustVerdict TrustStore::verdict(const TrustSubject& subject) const {
     if (subject.empty()) { return TrustVerdict::nothing_to_trust; }
     const auto known = projects_.find(subject.root);
     if (known == projects_.end()) { return TrustVerdict::unknown; }
-    return known->second.items == subject.items ? TrustVerdict::trusted : TrustVerdict::changed;
+    const bool same = known->second.items == subject.items || known->second.announced == subject.items;
+    return same ? TrustVerdict::trusted : TrustVerdict::changed;
 }
 
 std::vector<std::string> TrustStore::differences(const TrustSubject& subject) const {
     std::vector<std::string> names;
     const auto known = projects_.find(subject.root);
-    if (known == projects_.end()) { return names; }
+    if (known == projects_.end() || known->second.announced == subject.items) { return names; }
     const auto& before = known->second.items;
     for (const auto& [name, hash] : subject.items) {
         const auto old = before.find(name);
@@ -332,6 +341,16 @@ std::vector<std::string> TrustStore::differences(const TrustSubject& subject) co
     std::ranges::sort(names);
     return names;
 }
+
+namespace {
+
+json::object items_json(const std::map<std::string, std::string, std::less<>>& items) {
+    json::object object;
+    for (const auto& [name, hash] : items) { object[name] = hash; }
+    return object;
+}
+
+}  // namespace
 
 template <class Change>
 Result<void> TrustStore::rewrite(Change change) {
@@ -350,9 +369,9 @@ Result<void> TrustStore::rewrite(Change change) {
     }
     json::array list;
     for (const auto& [root, project] : projects) {
-        json::object items;
-        for (const auto& [name, hash] : project.items) { items[name] = hash; }
-        list.push_back(json::object{{"root", root}, {"time", project.time}, {"items", std::move(items)}});
+        json::object fields{{"root", root}, {"time", project.time}, {"items", items_json(project.items)}};
+        if (!project.announced.empty()) { fields["announced"] = items_json(project.announced); }
+        list.push_back(std::move(fields));
     }
     AF_CHECK(write_file_atomic(file_,
                                std::string(file_.ends_with("/declined.yaml") ? head_of_declined : head) +
@@ -364,7 +383,16 @@ Result<void> TrustStore::rewrite(Change change) {
 
 Result<void> TrustStore::trust(const TrustSubject& subject, std::chrono::system_clock::time_point now) {
     return rewrite([&](Projects& projects) {
-        projects.insert_or_assign(subject.root, Project{format_time(now), subject.items});
+        projects.insert_or_assign(subject.root, Project{format_time(now), subject.items, {}});
+        return true;
+    });
+}
+
+Result<void> TrustStore::announce(const TrustSubject& subject) {
+    return rewrite([&](Projects& projects) {
+        const auto known = projects.find(subject.root);
+        if (known == projects.end()) { return false; }
+        known->second.announced = subject.items;
         return true;
     });
 }

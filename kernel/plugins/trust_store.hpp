@@ -67,12 +67,17 @@ public:
     [[nodiscard]] static Result<TrustStore> open(const std::string& state_folder, const std::string& project,
                                                  std::string_view name = "trusted.yaml");
 
+    /// `trusted` also for a subject that was announced.
     [[nodiscard]] TrustVerdict verdict(const TrustSubject& subject) const;
     /// Returns the items that differ from those trusted: new, changed or gone. Empty if the project was never trusted.
     [[nodiscard]] std::vector<std::string> differences(const TrustSubject& subject) const;
     /// Stores the subject and replaces what was stored for its project. On disk when it returns. Errors: as `open` (it reads the
     /// file again first, so two processes lose nothing), AF-BASE-013.
     [[nodiscard]] Result<void> trust(const TrustSubject& subject, std::chrono::system_clock::time_point now);
+    /// For a user who trusts the project and is about to change it to `subject`: trusts both until the next `trust` or `revoke`
+    /// of the project, so that a process that dies between the change and `trust` leaves it trusted. Does nothing if the project
+    /// is not stored. Errors: as `trust`.
+    [[nodiscard]] Result<void> announce(const TrustSubject& subject);
     /// Removes the project. Returns false if it was not stored. Errors: as `trust`.
     [[nodiscard]] Result<bool> revoke(const std::string& root);
     [[nodiscard]] const std::string& file() const noexcept { return file_; }
@@ -81,6 +86,7 @@ private:
     struct Project {
         std::string time;
         std::map<std::string, std::string, std::less<>> items;
+        std::map<std::string, std::string, std::less<>> announced;
     };
     using Projects = std::map<std::string, Project, std::less<>>;
 

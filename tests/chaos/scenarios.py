@@ -282,9 +282,14 @@ def again(world, arguments):
 
 
 def repeat_and_collect(world, arguments):
-    """The worktree of a killed replay stays until `agentforge gc`."""
+    """`agentforge gc` removes the worktree of a killed replay, as of any killed task, and archives what has no archive."""
     again(world, arguments)
     world.program("gc")
+
+
+def again_whole(world, arguments):
+    """The command once more, which does it however far it came."""
+    world.program(*arguments)
 
 
 def start_or_resume(world, arguments):
@@ -327,11 +332,8 @@ def abort_again(world, arguments):
 
 
 def tidy_ended(world):
-    """A task that was struck after its last record gets its archive from `resume`. What could not be removed, `gc` removes."""
+    """What could not be removed, `gc` removes. It also archives what was struck after its last record."""
     for _ in world.each():
-        archived = world.program("archive", "list", "--json").json["archived"]
-        for task in set(world.tasks()) - {each["task_id"] for each in archived}:
-            world.program("resume", task, *world.answered, codes=(0, 23))
         world.program("gc", "--older-than", "0")
 
 
@@ -369,7 +371,7 @@ def with_keys(*keys):
             return
         for _ in range(6):
             if world.program("status", world.task(), "--json").json["status"] == "completed":
-                resume(world, arguments)        # It may have been struck after its last record.
+                world.program("gc")         # It may have been struck after its last record.
                 return
             if world.program("escalations", "list", "--json").json["escalations"]:
                 asked = question(world)         # An action is approved by its own id.
@@ -401,20 +403,6 @@ def run_again(world, arguments):
     """The same file: what the fault failed is retried."""
     world.program(*arguments, "--retry")
     tidy_ended(world)
-
-
-def remove_and_repeat(world, arguments):
-    """A part of a folder is refused, as every folder that exists. A person removes it."""
-    if world.program(*arguments, codes=(0, 1)).code == 1:
-        shutil.rmtree(world.repository / "count")
-        world.program(*arguments)
-
-
-def trust_and_lock(world, arguments):
-    """Struck between the lock and the trust in it, the project has changed since it was trusted: the command refuses, and names `trust`."""
-    if world.program(*arguments, codes=(0, 1)).code == 1:
-        world.program("trust")
-        world.program(*arguments)
 
 
 def pause_and_resume(world, arguments):
@@ -550,7 +538,7 @@ SCENARIOS = (
     Scenario("rebase", moved_on, lambda w: ("rebase", w.task(), *w.answered), again, weight=2),
     Scenario("replay", delivered, lambda w: ("replay", w.task()), resume_all(1), weight=2),
     Scenario("replay --onto", moved_on, lambda w: ("replay", w.task(), "--onto", "main"), resume_all(1), weight=2, command="replay"),
-    Scenario("replay --actions-only", delivered, lambda w: ("replay", w.task(), "--actions-only"), repeat_and_collect, command="replay", known="tmp/agentforge-actions-"),
+    Scenario("replay --actions-only", delivered, lambda w: ("replay", w.task(), "--actions-only"), repeat_and_collect, command="replay"),
     Scenario("fork", delivered, lambda w: ("fork", w.task(), "--from-step", "5", "--no-resume"), fork_again),
     Scenario("archive restore", folder_lost, lambda w: ("archive", "restore", "--all"), again),
     Scenario("archive restore (blobs)", blobs_lost, lambda w: ("archive", "restore", w.task()), again, command="archive restore",
@@ -563,8 +551,8 @@ SCENARIOS = (
     Scenario("config migrate", of_an_older_format, lambda w: ("config", "migrate"), again, shows=bytes_of(".agentforge/config/settings.yaml")),
     Scenario("trust", with_plugin, lambda w: ("trust",), again, shows=told("trust", "--show")),
     Scenario("trust --revoke", trusted, lambda w: ("trust", "--revoke"), again, command="trust", shows=told("trust", "--show")),
-    Scenario("plugins lock", trusted, lambda w: ("plugins", "lock"), trust_and_lock, shows=locked_plugins),
-    Scenario("plugins new", fresh, lambda w: ("plugins", "new", "tool", "count"), remove_and_repeat, changes_checkout=True),
+    Scenario("plugins lock", trusted, lambda w: ("plugins", "lock"), again_whole, shows=locked_plugins),
+    Scenario("plugins new", fresh, lambda w: ("plugins", "new", "tool", "count"), again, changes_checkout=True),
     Scenario("setup", locked, lambda w: ("setup",), again, weight=2, shows=told("setup", "--show")),
     Scenario("check", initialized, lambda w: ("check",), again),
     Scenario("check --update-baseline", violating, lambda w: ("check", "--update-baseline"), again, command="check", shows=told("check", codes=(0, 1))),

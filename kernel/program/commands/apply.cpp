@@ -82,26 +82,26 @@ std::string path_pattern(const std::string& path) {
 
 /// Puts the change into the index, except for `kept` files. Returns the files that could not be staged, because a person staged
 /// or committed something else after an interruption.
-Result<std::vector<std::string>> stage(const CheckoutChange& change, const std::vector<std::string>& kept,
-                                       ProcessRunner& processes, const GitStandIn& git, const Program& program) {
+Result<std::vector<std::string>> stage(const std::string& patch, const std::vector<std::string>& paths,
+                                       const std::vector<std::string>& kept, ProcessRunner& processes, const GitStandIn& git,
+                                       const Program& program) {
     std::vector<std::string> failed;
-    if (change.index_patch().empty()) { return failed; }
+    if (patch.empty()) { return failed; }
     std::vector<std::string> flags{"--cached"};
     for (const std::string& path : kept) { flags.push_back("--exclude=" + path_pattern(path)); }
-    AF_TRY(const auto whole, git_apply(processes, git, program, change.index_patch(), std::move(flags)));
+    AF_TRY(const auto whole, git_apply(processes, git, program, patch, std::move(flags)));
     if (whole.exit_code == 0) { return failed; }
     if (whole.err.find("index.lock") != std::string::npos) {
         return apply_failed("the files were changed, but staging them failed: " + head_and_tail(sanitize_utf8(whole.err), 500),
                             git.work_directory(), "Run `agentforge apply` again to stage them.");
     }
-    for (const std::string& path : change.paths()) {
+    for (const std::string& path : paths) {
         if (std::ranges::find(kept, path) != kept.end()) { continue; }
         const std::string only = "--include=" + path_pattern(path);
-        AF_TRY(const auto staged, git_apply(processes, git, program, change.index_patch(), {"--cached", only}));
+        AF_TRY(const auto staged, git_apply(processes, git, program, patch, {"--cached", only}));
         if (staged.exit_code == 0) { continue; }
         // A killed process, or a person, may have staged it already.
-        AF_TRY(const auto back,
-               git_apply(processes, git, program, change.index_patch(), {"--cached", "--check", "--reverse", only}));
+        AF_TRY(const auto back, git_apply(processes, git, program, patch, {"--cached", "--check", "--reverse", only}));
         if (back.exit_code != 0) { failed.push_back(path); }
     }
     return failed;
@@ -113,10 +113,17 @@ std::string printable_list(const std::vector<std::string>& paths) {
     return names;
 }
 
+Error not_staged(const std::string& task, bool undoes, const std::vector<std::string>& paths) {
+    return Error{"AF-GIT-063",
+                 "the change of task " + short_id(task) + (undoes ? " is out of" : " is in") +
+                     " your checkout, but these files could not be staged: " + printable_list(paths),
+                 "", "Stage them with `git add`.", ErrorKind::conflict};
+}
+
 /// Moves the files of a planned change into place, then the index, and reports files that a person changed in between.
 Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitStandIn& git, const Program& program) {
     AF_TRY(const std::vector<std::string> edited, change.install());
-    AF_TRY(const std::vector<std::string> unstaged, stage(change, edited, processes, git, program));
+    AF_TRY(const std::vector<std::string> unstaged, stage(change.index_patch(), change.paths(), edited, processes, git, program));
     AF_TRY(const std::filesystem::path left, change.finish(edited));
     if (!edited.empty()) {
         const std::string command = "agentforge diff " + short_id(change.task());
@@ -130,12 +137,7 @@ Result<void> finish(CheckoutChange& change, ProcessRunner& processes, const GitS
                               : " That folder has these files as the change leaves them: copy what you need, then remove it."),
             ErrorKind::conflict};
     }
-    if (unstaged.empty()) { return {}; }
-    return Error{
-        "AF-GIT-063",
-        "the change of task " + short_id(change.task()) +
-            " is in your checkout, but these files could not be staged after the interruption: " + printable_list(unstaged),
-        "", "Stage them with `git add`.", ErrorKind::conflict};
+    return unstaged.empty() ? Result<void>() : Result<void>(not_staged(change.task(), change.undoes(), unstaged));
 }
 
 /// A change of the checkout that an earlier process began.
@@ -234,6 +236,7 @@ private:
     Result<void> end_interrupted();
     Result<void> check_fits();
     Result<bool> fits_on_head();
+    Result<void> stage_only();
     [[nodiscard]] json::object as_json() const;
     [[nodiscard]] std::string base() const { return arguments_.undo ? delivered_tree(state_) : delivery_base(state_).tree; }
     [[nodiscard]] std::string tree() const { return arguments_.undo ? delivery_base(state_).tree : delivered_tree(state_); }
@@ -249,6 +252,7 @@ private:
     std::unique_ptr<ProcessRunner> processes_;
     std::optional<GitStandIn> git_;
     bool there_ = false;          ///< The checkout already has the change; with --undo: it does not have it.
+    bool staged_ = false;         ///< The checkout already had the change, and it was staged now.
     bool ended_earlier_ = false;  ///< All that was to do was to finish the opposite, which an earlier process began.
 };
 
@@ -259,7 +263,8 @@ Result<void> TaskApply::run() {
     AF_CHECK(end_interrupted());
     if (ended_earlier_) { return {}; }
     AF_CHECK(check_fits());
-    if (there_ || arguments_.check) { return {}; }
+    if (arguments_.check) { return {}; }
+    if (there_) { return arguments_.index ? stage_only() : Result<void>(); }
     return apply_whole(*processes_, *git_, program_, place_, state_, changes_, patch_, arguments_);
 }
 
@@ -319,6 +324,15 @@ Result<void> TaskApply::check_fits() {
     return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_, arguments_.undo));
 }
 
+/// Stages a change whose files are in the checkout already: an `apply` without --index put them there.
+Result<void> TaskApply::stage_only() {
+    AF_TRY(const ProcessOutcome staged, git_apply(*processes_, *git_, program_, patch_, {"--cached", "--check", "--reverse"}));
+    if (staged.exit_code == 0) { return {}; }
+    AF_TRY(const std::vector<std::string> failed, stage(patch_, touched(changes_), {}, *processes_, *git_, program_));
+    staged_ = true;
+    return failed.empty() ? Result<void>() : Result<void>(not_staged(id_, arguments_.undo, failed));
+}
+
 /// Tries the change rebased onto HEAD. Uses that patch if it applies.
 Result<bool> TaskApply::fits_on_head() {
     AF_TRY(std::string merged, patch_on_head(*repository_, base(), tree()));
@@ -342,8 +356,9 @@ json::object TaskApply::as_json() const {
 void TaskApply::print() {
     if (program_.json_output) { return program_.print_json(as_json()); }
     if (ended_earlier_) { return; }
+    const std::string_view nothing_changed = staged_ ? "; it is staged now.\n" : "; nothing was changed.\n";
     program_.out << (arguments_.undo ? undone_in_words(there_, arguments_.check) : result_in_words(there_, arguments_.check))
-                 << short_id(id_) << (there_ ? "; nothing was changed.\n" : "\n");
+                 << short_id(id_) << (there_ ? nothing_changed : "\n");
     if (there_) { return; }
     for (const TreeChange& change : changes_) { program_.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
     if (!arguments_.check && !arguments_.undo) {

@@ -63,6 +63,12 @@ int collect(Program& program, const GcArguments& arguments) {
     const auto repository = Repository::open(project->root);
     if (!repository.ok()) { return program.fail(repository.error()); }
     const TaskStore store(project->agentforge);
+    std::vector<Error> problems;
+    if (!arguments.dry_run) {
+        if (const auto archived = archive_ended_tasks(program, *project); !archived.ok()) {
+            problems.push_back(archived.error());
+        }
+    }
     const GarbagePlace place{store, *repository, *state};
     const auto plan = find_garbage(place, *policy);
     if (!plan.ok()) { return program.fail(plan.error()); }
@@ -76,7 +82,7 @@ int collect(Program& program, const GcArguments& arguments) {
     json::array freed;
     json::array kept;
     std::uint64_t bytes = 0;
-    std::vector<Error> problems = plan->problems;
+    problems.insert(problems.end(), plan->problems.begin(), plan->problems.end());
     if (!program.json_output && !plan->items.empty()) { program.out << (arguments.dry_run ? "Would free:\n" : "Freed:\n"); }
     for (const Garbage& item : plan->items) {
         const auto removed = arguments.dry_run ? Result<bool>(true) : remove_garbage(place, *policy, item);

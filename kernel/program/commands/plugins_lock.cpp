@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "plugins/lock.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/plugins.hpp"
@@ -11,6 +12,17 @@
 namespace agentforge::kernel {
 
 namespace {
+
+/// Trusts the project with a lock that is about to be written, so that a process killed in between leaves it trusted.
+Result<void> announce(const Program& program, const PluginsOfProject& project, const std::string& lock) {
+    if (project.loaded.trust.verdict != TrustVerdict::trusted) { return {}; }
+    AF_TRY(TrustStore store, open_trust_store(program, project.place));
+    TrustSubject subject = project.loaded.trust.subject;
+    // As trust_subject: the lock stands for the plugins, because it pins them.
+    std::erase_if(subject.items, [](const auto& item) { return item.first.starts_with("plugin "); });
+    if (!project.loaded.trust.plugin_folders.empty()) { subject.items["file " + std::string(lock_file)] = sha256(lock); }
+    return store.announce(subject);
+}
 
 /// Renews the trust of a user who trusted the project and now locks its plugins.
 Result<bool> trust_again(const Program& program, const PluginsOfProject& before) {
@@ -38,6 +50,7 @@ int lock_plugins(Program& program) {
     const bool needed = !plugins.empty() || std::filesystem::exists(std::filesystem::symlink_status(file, error));
     if (needed) {
         if (const auto made = make_directories(file.parent_path()); !made.ok()) { return program.fail(made.error()); }
+        if (const auto known = announce(program, project, lock->text()); !known.ok()) { return program.fail(known.error()); }
         if (const auto written = write_file_atomic(file, lock->text(), Durability::synced); !written.ok()) {
             return program.fail(written.error());
         }

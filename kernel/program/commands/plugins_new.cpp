@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program/commands/plugins_new.hpp"
 
+#include <fcntl.h>
+#include <stdio.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -127,28 +131,42 @@ Result<std::map<std::string, std::string>> filled_in(const fs::path& folder, con
     return files;
 }
 
+Error name_taken(const fs::path& target) {
+    return Error{"AF-PLUG-062", "a file or folder of this name already exists; nothing was overwritten", target.string(),
+                 "choose another name, or another place with --directory DIR", ErrorKind::conflict};
+}
+
+/// Gives a finished folder its name, unless that is taken, even by an empty folder: it belongs to the user.
+Result<void> give_name(const fs::path& made, const fs::path& target) {
+    int error = ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+    // Without RENAME_NOREPLACE. `make_plugin` has looked for the target.
+    if (error == EINVAL || error == ENOSYS) { error = ::rename(made.c_str(), target.c_str()) == 0 ? 0 : errno; }
+    if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR) { return name_taken(target); }
+    if (error == 0) { return sync_directory(target.parent_path()); }
+    return Error{"AF-PLUG-062", "cannot create the folder: " + errno_text(error), target.string(),
+                 "choose another with --directory DIR", ErrorKind::io};
+}
+
 Result<void> write_all_files(const fs::path& target, const std::map<std::string, std::string>& files) {
+    AF_CHECK(make_directories(target));
     for (const auto& [name, text] : files) {
         AF_CHECK(make_directories((target / name).parent_path()));
-        AF_CHECK(create_file_exclusive(target / name, text, Durability::cached));
+        AF_CHECK(create_file_exclusive(target / name, text, Durability::synced));
     }
     return {};
 }
 
+/// Whole or not at all: the folder has another name until all files are on disk.
 Result<void> make_plugin(const fs::path& target, const std::map<std::string, std::string>& files) {
     AF_CHECK(make_directories(target.parent_path()));
+    sweep_abandoned_writes_in(target.parent_path());
     std::error_code problem;
-    if (!fs::create_directory(target, problem)) {  // False if the folder exists, even if it is empty: it belongs to the user.
-        if (problem && problem != std::errc::file_exists) {
-            return Error{"AF-PLUG-062", "cannot create the folder: " + problem.message(), target.string(),
-                         "choose another with --directory DIR", ErrorKind::io};
-        }
-        return Error{"AF-PLUG-062", "a file or folder of this name already exists; nothing was overwritten", target.string(),
-                     "choose another name, or another place with --directory DIR", ErrorKind::conflict};
-    }
-    auto written = write_all_files(target, files);
-    if (!written.ok()) { fs::remove_all(target, problem); }  // This command just created it.
-    return written;
+    if (fs::exists(fs::symlink_status(target, problem))) { return name_taken(target); }
+    const fs::path unfinished = unfinished_name(target);
+    auto made = write_all_files(unfinished, files);
+    if (made.ok()) { made = give_name(unfinished, target); }
+    if (!made.ok()) { fs::remove_all(unfinished, problem); }
+    return made;
 }
 
 int run_new(Program& program, const Wanted& wanted) {

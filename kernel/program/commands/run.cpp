@@ -21,6 +21,7 @@
 #include "plugins/exit_guard.hpp"
 #include "program/command_line.hpp"
 #include "program/project/preflight.hpp"
+#include "program/project/project.hpp"
 #include "program/project/request_file.hpp"
 #include "program/project/run_ledger.hpp"
 #include "program/terminal/display.hpp"
@@ -577,6 +578,7 @@ int run_requests(Program& program, const RunArguments& arguments) {
     if (const auto made = prepare_project_folder(*place, false); !made.ok()) { return program.fail(made.error()); }
     const auto ledger = RunLedger::open(store.root(), *name);
     if (!ledger.ok()) { return program.fail(ledger.error()); }
+    if (const auto archived = archive_ended_tasks(program, *place); !archived.ok()) { return program.fail(archived.error()); }
     auto jobs = plan_run(store, *entries, *ledger, arguments.retry);
     if (!jobs.ok()) { return program.fail(jobs.error()); }
     const auto child = RequestRun(program, store, *ledger, *jobs, arguments).run();

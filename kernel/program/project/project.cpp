@@ -12,6 +12,7 @@
 #include "config/settings_schema.hpp"
 #include "git/detected_repository.hpp"
 #include "git/repository.hpp"
+#include "pipeline/garbage.hpp"
 #include "pipeline/guarded_call.hpp"
 #include "program/commands/iteration.hpp"
 #include "program/project/known_repositories.hpp"
@@ -373,6 +374,7 @@ private:
     void make_services();
     Result<void> make_people_handlers();
     Result<void> make_controller();
+    void archive_ended(std::string_view task);
 
     [[nodiscard]] const std::string& shipped() const { return project_->product_.config; }
     [[nodiscard]] const std::filesystem::path& own() const { return project_->place_.agentforge; }
@@ -391,6 +393,14 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
     return Opening(program, progress).open(task);
 }
 
+Result<void> archive_ended_tasks(Program& program, const ProjectPlace& place) {
+    const auto left = find_unarchived(TaskStore(place.agentforge), place.root);
+    if (!left.ok() || left->empty()) { return {}; }  // The command reports what cannot be read.
+    const auto progress = make_progress(program);
+    const auto project = Project::open(program, *progress);
+    return project.ok() ? Result<void>() : Result<void>(project.error());
+}
+
 Result<std::unique_ptr<Project>> Project::Opening::open(std::string_view task) {
     AF_TRY(project_->place_, ProjectPlace::find(program_));
     AF_TRY(project_->product_, ProductPaths::find());
@@ -406,6 +416,7 @@ Result<std::unique_ptr<Project>> Project::Opening::open(std::string_view task) {
     make_services();
     AF_CHECK(make_people_handlers());
     AF_CHECK(make_controller());
+    archive_ended(task);
     return std::move(project_);
 }
 
@@ -462,6 +473,14 @@ Result<void> Project::Opening::find_plugins() {
         PluginRegistry::discover(plugin_search(program_, project_->place_, project_->product_, settings(), project_->trust_));
     for (const Error& problem : project_->plugins_.problems()) { report(problem); }
     return check_plugin_settings(project_->plugins_, settings());
+}
+
+/// Archives what killed processes left without an archive, except for the command's own task, which the command archives itself.
+void Project::Opening::archive_ended(std::string_view task) {
+    auto left = find_unarchived(project_->tasks(), project_->place_.root);
+    if (!left.ok()) { return; }  // Whatever is wrong there, the command reports it.
+    std::erase_if(*left, [&](const std::string& id) { return !task.empty() && (id.starts_with(task) || id.ends_with(task)); });
+    project_->controller().archive_ended(*left);
 }
 
 void Project::Opening::declare_servers() {

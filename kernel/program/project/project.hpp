@@ -37,7 +37,8 @@ class Project {
 public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. `task`: if no model is configured now, uses the one
     /// that the task was started with (`--transcript`, `--set llm.…`); likewise for `cost.prices` and `delivery.type`. Never
-    /// takes a command line from a task: only the user may give one. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    /// takes a command line from a task: only the user may give one. Archives the other ended tasks whose archive is missing or
+    /// old (find_unarchived): their process was killed. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
@@ -182,5 +183,9 @@ private:
 [[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
 /// Removes what `prepare_project_folder(place, false)` created, if the folder is otherwise still empty.
 void remove_empty_project_folder(const ProjectPlace& place);
+
+/// For commands that open no project: archives ended tasks as `Project::open` does, and opens the project only for that. Errors:
+/// as `Project::open`.
+[[nodiscard]] Result<void> archive_ended_tasks(Program& program, const ProjectPlace& place);
 
 }  // namespace agentforge::kernel

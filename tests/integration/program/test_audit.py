@@ -198,6 +198,13 @@ class TestAuditLater(SignedAuditTest):
 
     def test_a_genuine_task_verifies_whatever_has_changed_around_it(self):
         task = self.task()
+        with self.subTest("in a checkout of a bare clone"):
+            bare, checkout = self.folder / "bare.git", self.folder / "checkout"
+            self.git("clone", "-q", "--bare", self.repository, bare, cwd=self.folder)
+            self.git("fetch", "-q", "origin", ARCHIVES, cwd=bare)
+            self.assert_error(self.verify(f"agentforge/{task}", cwd=bare), "AF-GIT-003", "git worktree add --detach")
+            self.git("worktree", "add", "-q", "--detach", checkout, "main", cwd=bare)
+            self.assert_verified(self.verify(f"agentforge/{task}", cwd=checkout))
         with self.subTest("another length of git's short ids"):
             self.git("config", "core.abbrev", "12")
             self.assert_verified(self.verify(task))
@@ -313,6 +320,28 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn(f"`git replace -d {source}`", self.faults(self.verify(branch))[0])
             self.assertIn("git shows another object in place of", self.script(*proven).stderr)
             self.git("replace", "-d", source)
+        with self.subTest("the same, where the environment says which refs do that"):
+            self.environment["GIT_REPLACE_REF_BASE"] = "refs/others/"
+            self.git("replace", source, forged)
+            self.assertIn("(refs/others/", self.faults(self.verify(branch))[0])
+            self.git("replace", "-d", source)
+            del self.environment["GIT_REPLACE_REF_BASE"]
+        with self.subTest("git shows another object in place of a file of the archive"):
+            archived = self.git("rev-parse", f"refs/agentforge/archive/{task}:task/actions.yaml").strip()
+            self.git("replace", archived, forged)
+            self.assertIn(f"`git replace -d {archived}`", self.faults(self.verify(branch))[0])
+            self.git("replace", "-d", archived)
+        with self.subTest("git shows other parents of the commit"):
+            grafts = self.repository / ".git" / "info" / "grafts"
+            grafts.parent.mkdir(exist_ok=True)
+            grafts.write_text(self.git("rev-parse", branch))
+            self.assertIn("info/grafts", self.faults(self.verify(branch))[0])
+            grafts.unlink()
+        with self.subTest("the note of a task at a commit that names none"):
+            commit = self.git("commit-tree", "-m", "Revert it", "main^{tree}", "-p", branch).strip()
+            self.git("notes", "--ref", "agentforge", "add", "-F", self.task_folder(task) / "proof" / "statement.json", commit)
+            findings = self.assert_code(self.verify(commit), 1).json["findings"]
+            self.assertIn("the commit's message names no task, so no journal was compared with it", [each["told"] for each in findings])
         with self.subTest("a delivered file is damaged"):
             loose = self.loose(source)
             whole = loose.read_bytes()

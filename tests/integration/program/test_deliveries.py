@@ -7,7 +7,7 @@ import time
 
 import yaml
 
-from harness import ProgramTest, call, insert, main, short_transcript
+from harness import SOURCE, ProgramTest, call, insert, main, short_transcript
 
 HOOK = """#!/bin/sh
 git diff --cached --name-only | grep -q textkit/slug.py || exit 9
@@ -165,6 +165,33 @@ class TestApplyInterrupted(DeliveriesTest):
                 (self.repository / path).write_bytes(content)
 
 
+    def test_a_killed_apply_is_finished_after_git_restore(self):
+        """The next one puts the restored files in place again, and stages all."""
+        self.git("commit", "-q", "-a", "-m", "mine")
+        self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
+        expected, staged = self.files(), self.git("diff", "--cached")
+        self.assert_code(self.run_program("undo", self.task(), "--index"), 0)
+        shim = self.folder / "kill_at.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, SOURCE / "tests" / "integration" / "program" / "kill_at.c", "-ldl"], check=True)
+        for step in range(1, 60):
+            killed = self.run_program("apply", self.task(), "--index", environment={**self.environment, "LD_PRELOAD": str(shim), "AGENTFORGE_TEST_KILL_AT": str(step)})
+            self.git("restore", ".")
+            self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
+            self.assertEqual(self.files(), expected, step)
+            self.assertEqual(self.git("diff", "--cached"), staged, step)
+            self.assert_code(self.run_program("undo", self.task(), "--index"), 0)
+            if killed.code == 0:
+                break
+        self.assertGreater(step, 3)
+
+    def test_a_missing_file_of_the_change_is_named(self):
+        path = "textkit/slug.py"
+        blob = self.git("rev-parse", f"agentforge/{self.task()}:{path}").strip()
+        loose = self.repository / ".git" / "objects" / blob[:2] / blob[2:]
+        loose.unlink()
+        self.assert_error(self.run_program("apply", self.task()), "AF-GIT-099", path, blob)
+
+
 class TestDeliveryRefused(DeliveriesTest):
     def test_a_hook_failure_goes_back_to_the_developer_with_its_output(self):
         self.make_repository()
@@ -194,6 +221,10 @@ class TestDeliveryPatch(DeliveriesTest):
         lock.unlink()
         self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
         self.assertIn("A  textkit/slug.py", self.git("status", "--porcelain"))
+        self.git("reset", "-q")
+        self.assertIn("; it is staged now", self.assert_code(self.run_program("apply", self.task(), "--index"), 0).out)
+        self.assertIn("A  textkit/slug.py", self.git("status", "--porcelain"))
+        self.assertIn("; nothing was changed", self.assert_code(self.run_program("apply", self.task(), "--index"), 0).out)
 
 
 class TestDeliveryPullRequest(DeliveriesTest):

@@ -53,6 +53,26 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
         self.assertEqual(self.collect()["freed"], [])
 
+    def test_an_ended_task_without_its_archive_is_archived_by_the_next_command(self):
+        """As after a kill behind the last record. `status` only reads."""
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        archive = f"refs/agentforge/archive/{task}"
+        whole = self.git("rev-parse", archive)
+        shorter = self.git("rev-parse", f"{archive}:task/artifacts").strip()
+        for command, left in ((("gc",), None), (("gc",), shorter), (("doctor",), None)):
+            with self.subTest(command=command, left=left):
+                if left:
+                    self.git("update-ref", archive, left)
+                else:
+                    self.git("update-ref", "-d", archive)
+                self.assert_code(self.run_program("gc", "--dry-run"), 0)
+                self.assert_code(self.run_program("status"), 0)
+                self.assertNotEqual(self.git("for-each-ref", "--format=%(objectname)", archive).strip(), whole.strip())
+                self.run_program(*command)
+                self.assertEqual(self.git("rev-parse", archive), whole)
+                self.assert_code(self.run_program("audit", "verify", archive), 0)
+
     def test_a_recent_task_is_kept_completely(self):
         self.assert_code(self.start(), 0)
         outcome = self.assert_code(self.run_program("gc"), 0)

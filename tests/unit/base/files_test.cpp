@@ -222,6 +222,26 @@ TEST(FileDescriptor, closes_once_after_any_moves) {
     EXPECT_EQ(::fcntl(raw, F_GETFD), -1);
 }
 
+TEST(TemporaryDirectory, of_a_killed_process_is_removed_and_one_in_use_is_not) {
+    const TemporaryDirectory place("place");
+    const char* const before = std::getenv("TMPDIR");
+    const std::string restored = before == nullptr ? "" : before;
+    ::setenv("TMPDIR", place.path().c_str(), 1);
+    const std::filesystem::path abandoned = place.path() / "agentforge-replay-p1-Ab3dEf";
+    const std::filesystem::path edited = place.path() / "agentforge-edit-p1-Ab3dEf";
+    const std::filesystem::path anothers = place.path() / "agentforge-chaos-Ab3dEf";
+    for (const auto& each : {abandoned, edited, anothers}) { std::filesystem::create_directories(each / "in"); }
+    {
+        const TemporaryDirectory used("used");
+        TemporaryDirectory::remove_abandoned();
+        EXPECT_TRUE(std::filesystem::exists(used.path()));
+    }
+    EXPECT_FALSE(std::filesystem::exists(abandoned));
+    EXPECT_TRUE(std::filesystem::exists(edited));
+    EXPECT_TRUE(std::filesystem::exists(anothers));
+    before == nullptr ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", restored.c_str(), 1);
+}
+
 TEST(TemporaryDirectory, is_removed_with_its_contents) {
     fs::path path;
     {

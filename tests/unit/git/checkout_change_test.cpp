@@ -148,7 +148,7 @@ TEST_F(CheckoutChangeTest, keeps_a_file_edited_meanwhile_and_saves_the_new_text_
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "after\n");
 }
 
-TEST_F(CheckoutChangeTest, finishes_even_if_a_placed_file_was_removed_since) {
+TEST_F(CheckoutChangeTest, puts_files_in_place_again_that_were_restored_since) {
     seal();
     {
         auto dying = CheckoutChange::find(root(), place());
@@ -156,14 +156,37 @@ TEST_F(CheckoutChangeTest, finishes_even_if_a_placed_file_was_removed_since) {
         static_cast<void>((*dying)->install([this] { return !fs::exists(root() / "new/added.txt"); }));
     }
     fs::remove_all(root() / "new");
+    fs::remove(root() / "edited.txt");
+    write("edited.txt", "before\n");
+    auto next = CheckoutChange::find(root(), place());
+    ASSERT_TRUE(next.ok() && *next);
+    const auto edited = (*next)->install();
+    ASSERT_TRUE(edited.ok()) << edited.error().to_string();
+    EXPECT_THAT(*edited, IsEmpty());
+    ASSERT_TRUE((*next)->finish(*edited).ok());
+    EXPECT_EQ(files(), after_);
+    EXPECT_EQ(fs::hard_link_count(root() / "edited.txt"), 1U);
+    EXPECT_FALSE(CheckoutChange::unfinished(place()));
+}
+
+TEST_F(CheckoutChangeTest, does_not_take_an_edit_in_place_for_the_change) {
+    seal();
+    {
+        auto dying = CheckoutChange::find(root(), place());
+        ASSERT_TRUE(dying.ok() && *dying);
+        static_cast<void>((*dying)->install([this] { return !fs::exists(root() / "new/added.txt"); }));
+    }
+    write("new/added.txt", "edited by hand\n");  // Into the same file: its copy changes, too.
     auto next = CheckoutChange::find(root(), place());
     ASSERT_TRUE(next.ok() && *next);
     const auto edited = (*next)->install();
     ASSERT_TRUE(edited.ok()) << edited.error().to_string();
     EXPECT_THAT(*edited, ElementsAre("new/added.txt"));
-    ASSERT_TRUE((*next)->finish(*edited).ok());
-    EXPECT_FALSE(CheckoutChange::unfinished(place()));
-    EXPECT_FALSE(fs::exists(root() / "new"));
+    const auto left = (*next)->finish(*edited);
+    ASSERT_TRUE(left.ok());
+    EXPECT_TRUE(left->empty());
+    EXPECT_EQ(files().at("new/added.txt"), "edited by hand\n");
+    EXPECT_EQ(files().at("edited.txt"), "after\n");
 }
 
 TEST_F(CheckoutChangeTest, is_begun_until_a_person_undoes_all_of_it) {

@@ -188,6 +188,33 @@ TEST_F(PluginTrust, can_be_revoked) {
     EXPECT_EQ(store().revoke(root.string()).value(), false);
 }
 
+TEST_F(PluginTrust, of_an_announced_change_holds_before_and_after_it_until_trusted_again) {
+    trust();
+    const TrustSubject before = subject();
+    write(root / "tools/a/a.so", "other code");
+    const TrustSubject after = subject();
+    EXPECT_EQ(verdict(), TrustVerdict::changed);
+    ASSERT_TRUE(store().announce(after).ok());
+    EXPECT_EQ(store().verdict(before), TrustVerdict::trusted);
+    EXPECT_EQ(store().verdict(after), TrustVerdict::trusted);
+    EXPECT_THAT(store().differences(after), IsEmpty());
+    ASSERT_TRUE(store().trust(after, FakeClock().now()).ok());
+    EXPECT_EQ(store().verdict(before), TrustVerdict::changed);
+}
+
+TEST_F(PluginTrust, cannot_be_announced_for_a_project_that_is_not_trusted) {
+    ASSERT_TRUE(store().announce(subject()).ok());
+    EXPECT_EQ(verdict(), TrustVerdict::unknown);
+}
+
+TEST_F(PluginTrust, of_an_announced_change_is_revoked_with_the_rest) {
+    trust();
+    write(root / "tools/a/a.so", "other code");
+    ASSERT_TRUE(store().announce(subject()).ok());
+    EXPECT_EQ(store().revoke(root.string()).value(), true);
+    EXPECT_EQ(verdict(), TrustVerdict::unknown);
+}
+
 TEST_F(PluginTrust, of_a_second_project_keeps_the_first) {
     TrustStore early = store();  // As in a process that started before the other one wrote.
     trust();
