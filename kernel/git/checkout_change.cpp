@@ -15,6 +15,7 @@
 
 #include "base/hash.hpp"
 #include "base/ids.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -33,7 +34,8 @@ Error failed(const std::string& what, const fs::path& where, const std::string& 
 
 fs::path intent_of(const fs::path& folder) { return folder / "change.json"; }
 
-/// Describes the object at a path: its kind, whether it is executable, and its bytes. Equal texts mean equal files.
+/// Describes the file at a path: its kind, whether it is executable, and its bytes. Equal texts mean equal files. A folder is no
+/// file.
 Result<std::string> fingerprint(const fs::path& path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -46,6 +48,7 @@ Result<std::string> fingerprint(const fs::path& path) {
         if (error) { return failed("Cannot read a link", path, error.message()); }
         return "link " + target.string();
     }
+    if (S_ISDIR(status.st_mode)) { return missing; }
     if (!S_ISREG(status.st_mode)) { return std::string("other"); }
     AF_TRY(const std::string bytes, read_file(path, most_bytes));
     return std::string((status.st_mode & S_IXUSR) != 0 ? "program " : "file ") + sha256(bytes);
@@ -78,6 +81,11 @@ void put_in_place(const fs::path& copy, const fs::path& link, const fs::path& pl
     // Not fs::create_hard_link: the copy may itself be a symbolic link.
     const bool linked = ::linkat(AT_FDCWD, copy.c_str(), AT_FDCWD, link.c_str(), 0) == 0;
     fs::rename(linked ? link : copy, place, error);
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code error;
+    return fs::symlink_status(path, error).type() == fs::file_type::directory;
 }
 
 /// Removes folders that the change has emptied, as git does, but never the checkout itself.
@@ -118,7 +126,7 @@ void CheckoutChange::discard() const {
 Result<CheckoutChange> CheckoutChange::prepare(fs::path root, fs::path folder, std::string task, std::vector<std::string> paths) {
     AF_TRY(CheckoutChange change, hold(std::move(root), std::move(folder)));
     if (fs::exists(intent_of(change.folder_))) {
-        return apply_unfinished(unfinished(change.folder_).value_or(""), change.folder_);
+        return apply_unfinished(unfinished(change.folder_).value_or(UnfinishedChange()), change.folder_);
     }
     change.discard();
     change.task_ = std::move(task);
@@ -175,12 +183,14 @@ Result<void> CheckoutChange::seal(std::string index_patch) {
     return {};
 }
 
-std::optional<std::string> CheckoutChange::unfinished(const fs::path& folder) {
+std::optional<UnfinishedChange> CheckoutChange::unfinished(const fs::path& folder) {
     const auto text = read_file(intent_of(folder), most_bytes);
     if (!text.ok()) { return std::nullopt; }
     const auto intent = parse_json(*text, intent_of(folder).string());
-    const json::value* task = intent.ok() && intent->is_object() ? intent->get_object().if_contains("task") : nullptr;
-    return task != nullptr && task->is_string() ? std::string(task->get_string()) : std::string();
+    if (!intent.ok() || !intent->is_object()) { return UnfinishedChange(); }
+    const json::value* undo = intent->get_object().if_contains("undo");
+    return UnfinishedChange{.task = text_of(intent->get_object(), "task"),
+                            .undoes = undo != nullptr && *undo == json::value(true)};
 }
 
 Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::path folder) {
@@ -197,13 +207,13 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
     AF_TRY(const std::string text, read_file(file, most_bytes));
     const auto intent = parse_json(text, file.string());
     if (!intent.ok() || !intent->is_object()) { return unreadable; }
-    const auto text_of = [](const json::object& object, std::string_view key) -> std::optional<std::string> {
+    const auto text_in = [](const json::object& object, std::string_view key) -> std::optional<std::string> {
         const json::value* value = object.if_contains(key);
         if (value == nullptr || !value->is_string()) { return std::nullopt; }
         return std::string(value->get_string());
     };
-    const auto task = text_of(intent->get_object(), "task");
-    const auto index_patch = text_of(intent->get_object(), "index_patch");
+    const auto task = text_in(intent->get_object(), "task");
+    const auto index_patch = text_in(intent->get_object(), "index_patch");
     const json::value* files = intent->get_object().if_contains("files");
     if (!task || !index_patch || files == nullptr || !files->is_array()) { return unreadable; }
     change.task_ = *task;
@@ -212,9 +222,9 @@ Result<std::optional<CheckoutChange>> CheckoutChange::find(fs::path root, fs::pa
     change.index_patch_ = *index_patch;
     for (const json::value& each : files->get_array()) {
         if (!each.is_object()) { return unreadable; }
-        const auto path = text_of(each.get_object(), "path");
-        const auto before = text_of(each.get_object(), "before");
-        const auto after = text_of(each.get_object(), "after");
+        const auto path = text_in(each.get_object(), "path");
+        const auto before = text_in(each.get_object(), "before");
+        const auto after = text_in(each.get_object(), "after");
         if (!path || !before || !after) { return unreadable; }
         change.entries_.push_back({*path, *before, *after});
     }
@@ -260,7 +270,15 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
                 if (error) { return failed("Cannot remove a file", place, error.message()); }
                 remove_empty_parents(root_, entry.path);
             } else {
+                if (is_folder(place) && !fs::remove(place, error)) {  // It has files that are not in the change.
+                    edited.push_back(entry.path);
+                    continue;
+                }
                 fs::create_directories(place.parent_path(), error);
+                if (error == std::errc::not_a_directory || error == std::errc::file_exists) {  // A kept file is in the way.
+                    edited.push_back(entry.path);
+                    continue;
+                }
                 if (!error) { put_in_place(copies() / entry.path, folder_ / "next", place, error); }
                 if (error) { return failed("Cannot move a file into place", place, error.message()); }
                 folders.insert(place.parent_path());
@@ -297,14 +315,17 @@ Error apply_failed(std::string what, const fs::path& where, std::string remedy) 
     return {"AF-GIT-060", std::move(what), where.string(), std::move(remedy), ErrorKind::io};
 }
 
-Error apply_unfinished(const std::string& task, const fs::path& where) {
-    return {"AF-GIT-061", "the change of task " + short_id(task) + " was only partly applied to this checkout: its process ended",
-            where.string(), "`agentforge apply " + short_id(task) + "` finishes it.", ErrorKind::conflict};
+std::string UnfinishedChange::description() const {
+    return "the change of task " + short_id(task) + (undoes ? " was only partly taken out of" : " was only partly applied to") +
+           " the checkout: its process ended";
 }
 
-std::string interrupted_apply(const std::string& task) {
-    return "the change of task " + short_id(task) +
-           " was only partly applied to the checkout: its process ended; `agentforge apply " + short_id(task) + "` finishes it";
+std::string UnfinishedChange::remedy() const {
+    return std::string("`agentforge ") + (undoes ? "undo " : "apply ") + short_id(task) + "` finishes it";
+}
+
+Error apply_unfinished(const UnfinishedChange& change, const fs::path& where) {
+    return {"AF-GIT-061", change.description(), where.string(), change.remedy() + ".", ErrorKind::conflict};
 }
 
 }  // namespace agentforge::kernel

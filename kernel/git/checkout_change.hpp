@@ -19,6 +19,15 @@
 
 namespace agentforge::kernel {
 
+/// A change of the checkout that an ended process did not complete.
+struct UnfinishedChange {
+    std::string task;     ///< Empty: its description cannot be read.
+    bool undoes = false;  ///< It was taking the task's change out.
+
+    [[nodiscard]] std::string description() const;
+    [[nodiscard]] std::string remedy() const;  ///< Without a full stop.
+};
+
 class CheckoutChange {
 public:
     /// Copies `paths` (relative, existing or not) and the .gitattributes above them. Only one change may be under way. Errors:
@@ -29,8 +38,8 @@ public:
     /// Returns a change that was sealed but not finished. Removes one that was only prepared. `conflict` AF-GIT-061 if another
     /// process is working on it; `corrupt` AF-GIT-062 if its description cannot be read.
     [[nodiscard]] static Result<std::optional<CheckoutChange>> find(std::filesystem::path root, std::filesystem::path folder);
-    /// The same without taking hold of the change: returns the task whose change is unfinished.
-    [[nodiscard]] static std::optional<std::string> unfinished(const std::filesystem::path& folder);
+    /// The same without taking hold of the change.
+    [[nodiscard]] static std::optional<UnfinishedChange> unfinished(const std::filesystem::path& folder);
 
     [[nodiscard]] const std::string& task() const noexcept { return task_; }
     /// True if the change takes the task's change out of the checkout. To be set before `seal`.
@@ -82,9 +91,7 @@ private:
 [[nodiscard]] inline std::filesystem::path apply_folder(const std::filesystem::path& agentforge) { return agentforge / "apply"; }
 /// Returns AF-GIT-060: `what` failed at `where`.
 [[nodiscard]] Error apply_failed(std::string what, const std::filesystem::path& where, std::string remedy);
-/// Returns AF-GIT-061: the change of this task was not finished.
-[[nodiscard]] Error apply_unfinished(const std::string& task, const std::filesystem::path& where);
-/// Returns the message about an unfinished `apply`.
-[[nodiscard]] std::string interrupted_apply(const std::string& task);
+/// Returns AF-GIT-061.
+[[nodiscard]] Error apply_unfinished(const UnfinishedChange& change, const std::filesystem::path& where);
 
 }  // namespace agentforge::kernel

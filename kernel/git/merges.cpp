@@ -18,7 +18,8 @@ Result<std::string> whole_patch(const std::filesystem::path& repository, std::st
     AF_TRY(const TreeHandle before, find_tree(handle.get(), old_id));
     AF_TRY(const TreeHandle after, find_tree(handle.get(), new_id));
     git_diff_options options = GIT_DIFF_OPTIONS_INIT;
-    options.flags = GIT_DIFF_SHOW_BINARY | GIT_DIFF_INCLUDE_TYPECHANGE;
+    options.flags =
+        GIT_DIFF_SHOW_BINARY;  // Without INCLUDE_TYPECHANGE: `git apply` wants a link that becomes a file removed and added.
     options.id_abbrev = GIT_OID_HEXSZ;  // `git apply --binary` needs full ids.
     options.max_size = -1;              // No limit: a file that is left out would be lost.
     options.old_prefix = "a";

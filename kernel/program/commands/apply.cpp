@@ -251,9 +251,9 @@ private:
     std::string patch_;
     std::unique_ptr<ProcessRunner> processes_;
     std::optional<GitStandIn> git_;
-    bool there_ = false;          ///< The checkout already has the change; with --undo: it does not have it.
-    bool staged_ = false;         ///< The checkout already had the change, and it was staged now.
-    bool ended_earlier_ = false;  ///< All that was to do was to finish the opposite, which an earlier process began.
+    bool there_ = false;      ///< The checkout already has the change; with --undo: it does not have it.
+    bool staged_ = false;     ///< The checkout already had the change, and it was staged now.
+    bool completed_ = false;  ///< This command completed what an earlier process began.
 };
 
 Result<void> TaskApply::run() {
@@ -261,7 +261,6 @@ Result<void> TaskApply::run() {
     AF_CHECK(read_change());
     AF_CHECK(prepare_git());
     AF_CHECK(end_interrupted());
-    if (ended_earlier_) { return {}; }
     AF_CHECK(check_fits());
     if (arguments_.check) { return {}; }
     if (there_) { return arguments_.index ? stage_only() : Result<void>(); }
@@ -307,8 +306,7 @@ Result<void> TaskApply::end_interrupted() {
         program_.err << "agentforge: finished " << (finished.undoes ? "undoing " : "") << "the change of "
                      << short_id(finished.task) << ", which an earlier `" << (finished.undoes ? "undo" : "apply") << "` began.\n";
     }
-    // Whoever is told to finish an interrupted `undo` with `apply` does not want the change back.
-    ended_earlier_ = finished.task == id_ && finished.undoes && !arguments_.undo;
+    completed_ = finished.task == id_ && finished.undoes == arguments_.undo;
     return {};
 }
 
@@ -346,20 +344,21 @@ Result<bool> TaskApply::fits_on_head() {
 json::object TaskApply::as_json() const {
     json::array files;
     for (const TreeChange& change : changes_) { files.emplace_back(change.path); }
-    const bool done = !there_ && !arguments_.check && !ended_earlier_;
+    const bool already = there_ && !completed_;
+    const bool done = !already && !arguments_.check;
     if (arguments_.undo) {
-        return {{"task_id", id_}, {"undone", done}, {"fits", !there_}, {"absent_already", there_}, {"files", std::move(files)}};
+        return {{"task_id", id_}, {"undone", done}, {"fits", !already}, {"absent_already", already}, {"files", std::move(files)}};
     }
-    return {{"task_id", id_}, {"applied", done}, {"fits", !there_}, {"there_already", there_}, {"files", std::move(files)}};
+    return {{"task_id", id_}, {"applied", done}, {"fits", !already}, {"there_already", already}, {"files", std::move(files)}};
 }
 
 void TaskApply::print() {
     if (program_.json_output) { return program_.print_json(as_json()); }
-    if (ended_earlier_) { return; }
+    const bool already = there_ && !completed_;
     const std::string_view nothing_changed = staged_ ? "; it is staged now.\n" : "; nothing was changed.\n";
-    program_.out << (arguments_.undo ? undone_in_words(there_, arguments_.check) : result_in_words(there_, arguments_.check))
-                 << short_id(id_) << (there_ ? nothing_changed : "\n");
-    if (there_) { return; }
+    program_.out << (arguments_.undo ? undone_in_words(already, arguments_.check) : result_in_words(already, arguments_.check))
+                 << short_id(id_) << (already ? nothing_changed : "\n");
+    if (already) { return; }
     for (const TreeChange& change : changes_) { program_.out << "  " << change.status << "  " << printable(change.path) << "\n"; }
     if (!arguments_.check && !arguments_.undo) {
         program_.out << "  undo it: " << program_.with_place("agentforge undo " + short_id(id_))

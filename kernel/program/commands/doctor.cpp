@@ -283,7 +283,7 @@ int run_doctor(Program& program) {
     if (product.ok() && !place.ok()) { checks.push_back(check_confinement(product->exec_helper, "/")); }
     if (place.ok()) {
         if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
-            checks.push_back({"checkout", Verdict::warning, interrupted_apply(*begun)});
+            checks.push_back({"checkout", Verdict::warning, begun->description() + "; " + begun->remedy()});
         }
     }
     if (product.ok() && place.ok()) { check_project(program, *product, *place, checks); }

@@ -448,7 +448,7 @@ int status_here(Program& program, const StatusArguments& arguments) {
     const auto place = ProjectPlace::find(program);
     if (!place.ok()) { return program.fail(place.error()); }
     if (const auto begun = CheckoutChange::unfinished(apply_folder(place->agentforge))) {
-        program.err << "agentforge: " << interrupted_apply(printable(*begun)) << "\n";
+        program.err << "agentforge: " << printable(begun->description() + "; " + begun->remedy()) << "\n";
     }
     for (const std::string& line : unfinished_sets(program, place->root)) { program.err << "agentforge: " << line << "\n"; }
     std::optional<SeenTask> seen;

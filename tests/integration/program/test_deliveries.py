@@ -164,6 +164,29 @@ class TestApplyInterrupted(DeliveriesTest):
             for path, content in self.before.items():
                 (self.repository / path).write_bytes(content)
 
+    def kill_at_each_step(self, *command):
+        """Yields the number of each step at which the command is killed, until it ends by itself."""
+        shim = self.folder / "kill_at.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, SOURCE / "tests" / "integration" / "program" / "kill_at.c", "-ldl"], check=True)
+        for step in range(1, 60):
+            killed = self.run_program(*command, environment={**self.environment, "LD_PRELOAD": str(shim), "AGENTFORGE_TEST_KILL_AT": str(step)})
+            yield step
+            if killed.code == 0:
+                self.assertGreater(step, 3)
+                return
+        self.fail("it never ended")
+
+    def test_apply_after_a_killed_undo_brings_the_change_back(self):
+        self.assert_code(self.run_program("apply", self.task()), 0)
+        expected, notices = self.files(), []
+        for step in self.kill_at_each_step("undo", self.task()):
+            notices.append(self.run_program("status").err)
+            applied = self.assert_code(self.run_program("apply", self.task(), "--json"), 0)
+            self.assertEqual(self.files(), expected, (step, applied))
+        unfinished = [notice for notice in notices if "partly" in notice]
+        self.assertTrue(unfinished)
+        for notice in unfinished:
+            self.assertIn(f"was only partly taken out of the checkout: its process ended; `agentforge undo {self.task()[-8:]}` finishes it", notice)
 
     def test_a_killed_apply_is_finished_after_git_restore(self):
         """The next one puts the restored files in place again, and stages all."""
@@ -171,18 +194,12 @@ class TestApplyInterrupted(DeliveriesTest):
         self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
         expected, staged = self.files(), self.git("diff", "--cached")
         self.assert_code(self.run_program("undo", self.task(), "--index"), 0)
-        shim = self.folder / "kill_at.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, SOURCE / "tests" / "integration" / "program" / "kill_at.c", "-ldl"], check=True)
-        for step in range(1, 60):
-            killed = self.run_program("apply", self.task(), "--index", environment={**self.environment, "LD_PRELOAD": str(shim), "AGENTFORGE_TEST_KILL_AT": str(step)})
+        for step in self.kill_at_each_step("apply", self.task(), "--index"):
             self.git("restore", ".")
             self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
             self.assertEqual(self.files(), expected, step)
             self.assertEqual(self.git("diff", "--cached"), staged, step)
             self.assert_code(self.run_program("undo", self.task(), "--index"), 0)
-            if killed.code == 0:
-                break
-        self.assertGreater(step, 3)
 
     def test_a_missing_file_of_the_change_is_named(self):
         path = "textkit/slug.py"
@@ -190,6 +207,34 @@ class TestApplyInterrupted(DeliveriesTest):
         loose = self.repository / ".git" / "objects" / blob[:2] / blob[2:]
         loose.unlink()
         self.assert_error(self.run_program("apply", self.task()), "AF-GIT-099", path, blob)
+
+
+class TestApplyOfOtherKinds(DeliveriesTest):
+    """A hook turns a file into a folder, a folder into a file, and a link into a file."""
+
+    CHANGE = ("git diff --cached --name-only | grep -q textkit/slug.py || exit 0\n"
+              "rm docs/file && mkdir docs/file && echo in > docs/file/in\n"
+              "rm -r docs/folder && echo file > docs/folder\n"
+              "rm docs/link && echo file > docs/link\n"
+              "git add -A docs\n")
+
+    def test_apply_and_undo_change_the_kind_of_a_file(self):
+        self.make_repository()
+        docs = self.repository / "docs"
+        (docs / "file").write_text("file\n")
+        (docs / "folder").mkdir()
+        (docs / "folder" / "in").write_text("in\n")
+        (docs / "link").symlink_to("usage.md")
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "Add a file, a folder and a link")
+        self.script(self.repository / ".git/hooks/pre-commit", "#!/bin/sh\n" + self.CHANGE)
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.assert_code(self.run_program("apply", self.task()), 0)
+        self.git("add", "-A")
+        self.assertEqual(self.git("write-tree").strip(), self.git("rev-parse", f"agentforge/{self.task()}^{{tree}}").strip())
+        self.git("reset", "-q")
+        self.assert_code(self.run_program("undo", self.task()), 0)
+        self.assertEqual(self.git("status", "--porcelain"), "")
 
 
 class TestDeliveryRefused(DeliveriesTest):

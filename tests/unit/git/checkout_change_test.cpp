@@ -92,6 +92,71 @@ TEST_F(CheckoutChangeTest, puts_every_file_in_place) {
     EXPECT_FALSE(CheckoutChange::unfinished(place()));
 }
 
+/// A change from a file to a folder, or back, stopped after any file and then finished.
+class CheckoutChangeOfKindTest : public CheckoutChangeTest {
+protected:
+    /// `at` becomes a folder with one file, or the file again.
+    Result<CheckoutChange> prepared(const std::string& at, bool to_folder) const {
+        auto change = CheckoutChange::prepare(root(), place(), "task-1", {at, at + "/in.txt"});
+        if (!change.ok()) { return change; }
+        fs::remove_all(change->copies() / at);
+        if (to_folder) { fs::create_directories(change->copies() / at); }
+        std::ofstream(change->copies() / (to_folder ? at + "/in.txt" : at)) << "new\n";
+        AF_CHECK(change->seal(""));
+        return change;
+    }
+    static Result<std::vector<std::string>> install(CheckoutChange& change, int stop_after) {
+        int left = stop_after;
+        if (left > 0) {
+            static_cast<void>(change.install([&left] { return --left > 0; }).ok());
+        }
+        return change.install();
+    }
+};
+
+TEST_F(CheckoutChangeOfKindTest, turns_a_file_into_a_folder) {
+    for (int stop_after = 0; stop_after <= 2; ++stop_after) {
+        SCOPED_TRACE(stop_after);
+        fs::remove_all(root() / "kept.txt");
+        write("kept.txt", "mine\n");
+        auto change = prepared("kept.txt", true);
+        ASSERT_TRUE(change.ok()) << change.error().to_string();
+        EXPECT_THAT(*install(*change, stop_after), IsEmpty());
+        ASSERT_TRUE(change->finish({}).ok());
+        EXPECT_EQ(files().at("kept.txt/in.txt"), "new\n");
+    }
+}
+
+TEST_F(CheckoutChangeOfKindTest, turns_a_folder_into_a_file) {
+    for (int stop_after = 0; stop_after <= 2; ++stop_after) {
+        SCOPED_TRACE(stop_after);
+        fs::remove_all(root() / "kind");
+        write("kind/in.txt", "old\n");
+        auto change = prepared("kind", false);
+        ASSERT_TRUE(change.ok()) << change.error().to_string();
+        EXPECT_THAT(*install(*change, stop_after), IsEmpty());
+        ASSERT_TRUE(change->finish({}).ok());
+        EXPECT_EQ(files().at("kind"), "new\n");
+    }
+}
+
+TEST_F(CheckoutChangeOfKindTest, leaves_a_folder_that_has_other_files) {
+    write("kind/in.txt", "old\n");
+    write("kind/mine.txt", "mine\n");
+    auto change = prepared("kind", false);
+    ASSERT_TRUE(change.ok()) << change.error().to_string();
+    EXPECT_THAT(*change->install(), ElementsAre("kind"));
+    EXPECT_EQ(files().at("kind/mine.txt"), "mine\n");
+}
+
+TEST_F(CheckoutChangeOfKindTest, leaves_an_edited_file_in_whose_place_a_folder_would_come) {
+    auto change = prepared("kept.txt", true);
+    ASSERT_TRUE(change.ok()) << change.error().to_string();
+    write("kept.txt", "edited\n");
+    EXPECT_THAT(*change->install(), ElementsAre("kept.txt", "kept.txt/in.txt"));
+    EXPECT_EQ(files().at("kept.txt"), "edited\n");
+}
+
 TEST_F(CheckoutChangeTest, discards_a_change_that_was_only_prepared) {
     {
         auto change = prepared();
@@ -123,7 +188,7 @@ TEST_F(CheckoutChangeTest, finishes_a_change_interrupted_after_any_file) {
                 static_cast<void>((*dying)->install([&left] { return --left > 0; }));
             }
         }
-        EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
+        EXPECT_EQ(CheckoutChange::unfinished(place()).value_or(UnfinishedChange()).task, "task-1");
         auto next = CheckoutChange::find(root(), place());
         ASSERT_TRUE(next.ok() && *next);
         EXPECT_THAT(*(*next)->install(), IsEmpty());
@@ -210,7 +275,7 @@ TEST_F(CheckoutChangeTest, allows_one_process_at_a_time) {
 TEST_F(CheckoutChangeTest, does_not_start_over_an_unfinished_change) {
     seal();
     EXPECT_EQ(prepared().error().code, "AF-GIT-061");
-    EXPECT_EQ(CheckoutChange::unfinished(place()), "task-1");
+    EXPECT_EQ(CheckoutChange::unfinished(place()).value_or(UnfinishedChange()).task, "task-1");
 }
 
 TEST_F(CheckoutChangeTest, names_and_keeps_an_unreadable_record) {
