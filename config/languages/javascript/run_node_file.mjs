@@ -66,6 +66,9 @@ function finished(data, passed) {
     const { status, message, cause, inHook, cancelled } = statusOf(data);
     if (status === '') {
       if (!suite) kept.addParent(names, message, line);
+    } else if (suite && !inHook && !cancelled) {
+      // Its tests may not be known.
+      outcomes.broken(`cannot be loaded: ${message}`, lineIn(cause, target) || line);
     } else if (!(suite && inHook && kept.failInside(names, status, message))) {
       kept.add(names, status, message, lineIn(cause, target) || line, cancelled);
     }

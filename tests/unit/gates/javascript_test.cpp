@@ -137,6 +137,19 @@ TEST(NodeTests, fail_at_a_skeleton_wherever_they_meet_it) {
     }
 }
 
+TEST(NodeTests, a_suite_that_meets_a_skeleton_outside_its_tests_does_not_load) {
+    Project project;
+    project.tree("t") =
+        with(javascript_package,
+             {{"src/slug.js", javascript_skeleton},
+              {"test/slug.test.js",
+               "import { describe, it } from 'node:test';\nimport { slugify } from '../src/slug.js';\n"
+               "describe('slugify', () => {\n  const slug = slugify('A');\n  it('makes it small', () => {});\n});\n"}});
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(status_of(report, "test/slug.test.js"), TestStatus::error);
+    EXPECT_EQ(find_test(report, "test/slug.test.js")->message, "cannot be loaded: Error: agentforge: skeleton of slugify");
+}
+
 TEST(NodeTests, a_test_of_subtests_fails_for_their_reasons) {
     Project project;
     project.tree("t") =
