@@ -67,6 +67,7 @@ export class Outcomes {
   #file;
   #marker;
   #known = new Map();
+  #cancelled = new Set();
 
   constructor(file, marker) {
     this.#file = file;
@@ -82,21 +83,32 @@ export class Outcomes {
     return this.classify(error) === 'failed_skeleton' ? 'failed_skeleton' : 'error';
   }
 
-  /** `names` from the outermost suite to the test. A name that was there before gets a number, like a parameter. */
-  add(names, status, message, line) {
+  /** `names` from the outermost suite to the test. A name that was there before gets a number, like a parameter. `cancelled`: it did not run to its end. */
+  add(names, status, message, line, cancelled = false) {
     let id = [this.#file, ...names].join('::');
     for (let copy = 2; this.#known.has(id); ++copy) id = `${[this.#file, ...names].join('::')}[${copy}]`;
     this.#known.set(id, { id, name: names[names.length - 1], line: line || 0, status, message: message ?? '' });
+    if (cancelled) this.#cancelled.add(id);
   }
 
-  /** A test that failed because tests inside it did: as bad as the worst of them. */
+  /** A test that failed because tests inside it did: as bad as the worst of them, for their reasons. */
   addParent(names, message, line) {
+    const inside = this.#inside(names);
+    const worst = inside.reduce((most, { status }) => (order.indexOf(status) > order.indexOf(most) ? status : most), 'skipped');
+    const reasons = new Set(inside.filter(({ status }) => status === worst).map((each) => each.message));
+    this.add(names, worst === 'skipped' ? 'error' : worst, worst === 'skipped' ? message : [...reasons].join('\n').slice(0, messageLimit), line);
+  }
+
+  /** A suite's hook failed: the tests that did not run because of it fail for its reason, and all of them if it met code that has yet to be written. False: there are none. */
+  failInside(names, status, message) {
+    const hit = this.#inside(names).filter((each) => this.#cancelled.has(each.id) || (status === 'failed_skeleton' && each.status === 'passed'));
+    for (const each of hit) Object.assign(each, { status, message });
+    return hit.length > 0;
+  }
+
+  #inside(names) {
     const prefix = `${[this.#file, ...names].join('::')}::`;
-    let worst = 'skipped';
-    for (const [id, each] of this.#known) {
-      if (id.startsWith(prefix) && order.indexOf(each.status) > order.indexOf(worst)) worst = each.status;
-    }
-    this.add(names, worst === 'skipped' ? 'error' : worst, message, line);
+    return [...this.#known.values()].filter(({ id }) => id.startsWith(prefix));
   }
 
   /** The file itself did not load. */

@@ -31,10 +31,13 @@ function statusOf(data) {
   const error = data.details?.error;
   const kind = error?.failureType ?? '';
   const cause = error?.cause ?? error;
-  if (kind === 'testCodeFailure' || kind === '') return { status: outcomes.classify(cause), message: describe(cause), cause };
   if (kind === 'subtestsFailed') return { status: '', message: describe(cause), cause };
-  const where = kind === 'hookFailed' ? 'in a hook: ' : kind === 'cancelledByParent' ? 'not run to its end: ' : '';
-  return { status: kind === 'hookFailed' ? outcomes.classifyInHook(cause) : 'error', message: where + describe(cause), cause };
+  // Node knows which test a callback belongs to, such as a timer's or a stream's, so what it throws fails that test.
+  if (['', 'testCodeFailure', 'uncaughtException', 'unhandledRejection'].includes(kind)) {
+    return { status: outcomes.classify(cause), message: describe(cause), cause };
+  }
+  if (kind === 'hookFailed') return { status: outcomes.classifyInHook(cause), message: `in a hook: ${describe(cause)}`, cause, inHook: true };
+  return { status: 'error', message: (kind === 'cancelledByParent' ? 'not run to its end: ' : '') + describe(cause), cause, cancelled: kind === 'cancelledByParent' };
 }
 
 function look() {
@@ -60,11 +63,14 @@ function finished(data, passed) {
   } else if (passed) {
     if (!suite) kept.add(names, 'passed', '', line);
   } else {
-    const { status, message, cause } = statusOf(data);
+    const { status, message, cause, inHook, cancelled } = statusOf(data);
     if (status === '') {
       if (!suite) kept.addParent(names, message, line);
-    } else {
-      kept.add(names, status, message, lineIn(cause, target) || line);
+    } else if (suite && !inHook && !cancelled) {
+      // Its tests may not be known.
+      outcomes.broken(`cannot be loaded: ${message}`, lineIn(cause, target) || line);
+    } else if (!(suite && inHook && kept.failInside(names, status, message))) {
+      kept.add(names, status, message, lineIn(cause, target) || line, cancelled);
     }
   }
   if (isCanary) {

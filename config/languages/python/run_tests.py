@@ -535,7 +535,8 @@ def run_unittest(request, ledger):
                 status = ledger.classify(error, (test.failureException, AssertionError))
                 ledger.report(ids[test], status, describe_in(error, paths[test]), line_of(error, paths[test], lines[test]))
             else:
-                holders.append((str(getattr(test, "description", test)), "error", describe(error)))
+                # As in a fixture of pytest's: only code that has yet to be written makes it a failure.
+                holders.append((str(getattr(test, "description", test)), ledger.classify(error, ()), describe(error)))
 
         def addSuccess(self, test):
             error = left[test].error
@@ -587,7 +588,7 @@ def run_unittest(request, ledger):
         name = unittest.util.strclass(type(test))
         for description, status, message in holders:
             if f"({name})" in description or f"({type(test).__module__})" in description:
-                ledger.report(test_id, status, f"{description}: {message}" if status == "error" else message, lines[test])
+                ledger.report(test_id, status, message if status == "skipped" else f"{description}: {message}", lines[test])
                 break
 
 
@@ -678,7 +679,7 @@ def run_pytest(request, ledger, configuration):
                 ledger.report(test_id, "skipped", str(error))
             elif error is not None:
                 status = ledger.classify(error, assertion_types)
-                if call.when == "teardown" or (call.when == "setup" and status != "failed_skeleton"):
+                if call.when != "call" and status != "failed_skeleton":
                     status = "error"        # A fixture that meets code that has yet to be written fails its test as the test would itself.
                 prefix = "" if call.when == "call" else f"in {call.when}: "
                 ledger.report(test_id, status, prefix + describe_in(error, path), line_of(error, path, line))

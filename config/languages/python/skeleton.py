@@ -6,23 +6,47 @@ tree], "marker": text}. Output, one JSON object a line: {"path", "content"} for 
 each interface that cannot be declared, then {"end": true}. Nothing of the project is run.
 
 An existing function keeps its body, and its parameters the defaults they had, when its signature changes; it is left alone when it does not. Annotations with names that
-the file does not know are quoted, so that the module can be imported. Parent folders get an empty `__init__.py` only inside a package.
+the file does not know are quoted, so that the module can be imported. A signature may begin with the imports that it needs; those of the standard library are added where
+it names `module.name` or a name of STANDARD_NAMES. A class may have its fields and the headers of its methods. Parent folders get an empty `__init__.py` only inside a package.
 """
 import ast
 import builtins
+import importlib.util
 import io
 import json
 import keyword
+import re
 import sys
 import tokenize
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DECLARATIONS = FUNCTIONS + (ast.ClassDef,)
-DECORATORS = {"staticmethod", "classmethod", "property"}
+# Each, and whether it may be called with values. The skeleton goes without those that check or add methods which are yet to be written.
+DECORATORS = {"staticmethod", "classmethod", "property", "abstractmethod", "cached_property", "contextmanager", "asynccontextmanager", "cache", "singledispatch",
+              "singledispatchmethod", "runtime_checkable", "unique", "total_ordering", "final", "override", "setter", "deleter"}
+CALLED_DECORATORS = {"dataclass", "lru_cache"}
+LEFT_OUT = {"total_ordering", "final", "override", "unique"}
+ACCESSORS = {"setter", "deleter"}
+ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
+
+# Names that stand alone in many signatures, by their modules.
+STANDARD_NAMES = {name: module for module, names in {
+    "abc": "ABC ABCMeta abstractmethod", "argparse": "ArgumentParser Namespace", "collections": "ChainMap Counter OrderedDict UserDict UserList defaultdict deque namedtuple",
+    "collections.abc": "AsyncIterable AsyncIterator Callable Collection Container Hashable Iterable Iterator Mapping MutableMapping MutableSequence MutableSet Sequence Sized",
+    "contextlib": "AbstractAsyncContextManager AbstractContextManager AsyncExitStack ContextDecorator ExitStack asynccontextmanager contextmanager",
+    "dataclasses": "dataclass field", "datetime": "date datetime timedelta timezone", "decimal": "Decimal", "enum": "Enum Flag IntEnum IntFlag StrEnum auto unique",
+    "fractions": "Fraction", "functools": "cache cached_property lru_cache partial singledispatch singledispatchmethod total_ordering", "html.parser": "HTMLParser",
+    "json": "JSONDecodeError JSONDecoder JSONEncoder", "pathlib": "Path PurePath PurePosixPath", "threading": "Thread", "types": "MappingProxyType SimpleNamespace",
+    "typing": "Annotated Any ClassVar Generic Literal NamedTuple NewType Optional ParamSpec Protocol TypeVar TypedDict Union final override runtime_checkable",
+    "uuid": "UUID uuid4"}.items() for name in names.split()}
 
 
 class Problem(Exception):
-    """Why an interface cannot be declared."""
+    """Why an interface cannot be declared. `unknown`: the name that the file lacks, which another interface may declare."""
+
+    def __init__(self, text, unknown=""):
+        super().__init__(text)
+        self.unknown = unknown
 
 
 def check_path(path):
@@ -43,7 +67,100 @@ def check_name(name):
 
 
 VALUES = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.expr_context, ast.Name,
-          ast.Attribute, ast.Subscript, ast.keyword)
+          ast.Attribute, ast.Subscript, ast.Slice, ast.keyword)
+
+
+def is_value(node):
+    """Something that is there rather than computed: names, literals, arithmetic, a function of one expression, calls with such arguments (`field(default_factory=list)`)."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, (ast.Name, ast.Attribute)) and all(is_value(each) for each in node.args + [item.value for item in node.keywords])
+    if isinstance(node, ast.Lambda):
+        return is_plain(node.body)
+    return is_plain(node)
+
+
+def is_plain(node):
+    return all(isinstance(part, VALUES) for part in ast.walk(node))
+
+
+def split_imports(signature):
+    """The imports that a signature begins with, one name each, and the rest."""
+    lines, statements = signature.strip().splitlines(), []
+    while lines and lines[0].lstrip().startswith(("import ", "from ")):
+        for count in range(1, len(lines) + 1):
+            try:
+                body = ast.parse("\n".join(lines[:count]).strip()).body
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            break
+        else:
+            raise Problem(f"the signature `{signature}` does not parse: its imports are not complete")
+        for node in body:
+            if not isinstance(node, (ast.Import, ast.ImportFrom)) or any(alias.name == "*" for alias in node.names):
+                raise Problem(f"the signature `{signature}` begins with more than imports of names")
+            for alias in node.names:
+                one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], node.level)
+                statements.append((ast.unparse(ast.fix_missing_locations(one)), (alias.asname or alias.name).split(".")[0]))
+        lines = lines[count:]
+        while lines and not lines[0].strip():
+            lines.pop(0)
+    return statements, "\n".join(lines)
+
+
+def standard_import(parts):
+    """The import that makes a dotted name of the standard library known; empty: it is none."""
+    modules = getattr(sys, "stdlib_module_names", set(STANDARD_NAMES.values()) | {"logging", "math", "operator", "os", "random", "re", "string", "sys", "time"})
+    if len(parts) > 1 and parts[0] in modules and parts[0] not in ("antigravity", "this"):
+        for length in range(len(parts) - 1, 1, -1):
+            try:
+                if importlib.util.find_spec(".".join(parts[:length])) is not None:
+                    return "import " + ".".join(parts[:length])
+            except (ImportError, ValueError):
+                continue
+        return "import " + parts[0]
+    return f"from {STANDARD_NAMES[parts[0]]} import {parts[0]}" if parts[0] in STANDARD_NAMES else ""
+
+
+def dotted(node):
+    """`a.b.c` as its parts; empty: it is something else."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    inner = dotted(node.value) if isinstance(node, ast.Attribute) else []
+    return inner + [node.attr] if inner else []
+
+
+def imports_for(expression, names, what):
+    """The imports of the standard library that an expression needs beside `names`."""
+    parts = dotted(expression)
+    if parts:
+        if parts[0] in names:
+            return []
+        statement = standard_import(parts)
+        if not statement:
+            raise Problem(f"{what.replace('{}', parts[0])}; begin the signature with its import", parts[0])
+        return [(statement, parts[0])]
+    if isinstance(expression, ast.Lambda):
+        names = names | {each.arg for each in ast.walk(expression.args) if isinstance(each, ast.arg)}
+    return [found for child in ast.iter_child_nodes(expression) for found in imports_for(child, names, what)]
+
+
+def add_imports(text, statements):
+    """The text with these imports, behind those that it has, where their names are not known yet."""
+    for statement, name in statements:
+        tree = ast.parse(text)
+        if name in known_names(tree) and not (statement.startswith("import ") and "." in statement and statement not in text):
+            continue
+        head = [each for at, each in enumerate(tree.body) if at == 0 and is_text(each) or isinstance(each, (ast.Import, ast.ImportFrom))]
+        while head and head != tree.body[:len(head)]:
+            head.pop()
+        if statement.startswith("from __future__ "):
+            head = [each for each in head if is_text(each)]
+        lines = text.splitlines()
+        line = head[-1].end_lineno if head else next((at for at, each in enumerate(lines) if not each.startswith("#")), len(lines))
+        before = [""] if line > 0 and not (head and not is_text(head[-1])) else []
+        after = [""] if line < len(lines) and lines[line].strip() and not head else []
+        text = insert_lines(text, line, before + [statement] + after)
+    return text
 
 
 def parse_value(signature, name):
@@ -58,13 +175,7 @@ def parse_value(signature, name):
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     if len(targets) != 1 or not isinstance(targets[0], ast.Name) or targets[0].id != name:
         raise Problem(f"the signature `{signature}` does not declare `{name}`")
-    if node.value is None:
-        node.value = ast.Constant(None)
-    named = node.value
-    if isinstance(named, ast.Call):         # `Point = namedtuple("Point", "x y")`, `UserId = NewType("UserId", int)`
-        if not isinstance(named.func, (ast.Name, ast.Attribute)) or not all(isinstance(part, VALUES) for each in named.args for part in ast.walk(each)):
-            raise Problem(f"the signature `{signature}` has a value that is more than a constant")
-    elif not all(isinstance(part, VALUES) for part in ast.walk(named)):
+    if node.value is not None and not is_value(node.value):
         raise Problem(f"the signature `{signature}` has a value that is more than a constant")
     return node
 
@@ -74,11 +185,13 @@ def declare_value(text, tree, node, name, names):
     if name in names and any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
                              for each in tree.body for part in ast.walk(each)):
         return text
-    unknown = [part.id for part in ast.walk(node.value) if isinstance(part, ast.Name) and part.id not in names]
-    if unknown:
-        raise Problem(f"`{unknown[0]}` in the value of `{name}` is not known in the file; a declaration brings no import")
-    if isinstance(node, ast.AnnAssign) and any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(node.annotation)):
-        node.annotation = ast.Constant(ast.unparse(node.annotation))
+    if node.value is None:
+        node.value = ast.Constant(None)
+    text = add_imports(text, imports_for(node.value, names, f"`{{}}` in the value of `{name}` is not known in the file"))
+    tree = ast.parse(text)
+    names = known_names(tree)
+    if isinstance(node, ast.AnnAssign):
+        quote_field(node, names)
     last = 0
     for at, each in enumerate(tree.body):
         if isinstance(each, DECLARATIONS):
@@ -92,29 +205,83 @@ def declare_value(text, tree, node, name, names):
     return insert_lines(text, last, ["", line])
 
 
-def parse_signature(signature, name):
-    """The declared function or class, with an empty body."""
-    text = signature.strip().rstrip(":").rstrip()
+def quote_field(node, names):
+    if any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(node.annotation)):
+        node.annotation = ast.Constant(ast.unparse(node.annotation))
+
+
+def is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def is_empty(body):
+    """Nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
+    return all(isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)) or
+               (isinstance(each, ast.Raise) and "NotImplementedError" in ast.unparse(each)) for each in body)
+
+
+def parse_declaration(signature):
+    """The one declaration of a signature, with or without a body."""
+    text = signature.strip()
     try:
-        body = ast.parse(text + ":\n    ...\n").body
+        body = ast.parse(text.rstrip(":").rstrip() + ":\n    ...\n").body
     except (SyntaxError, ValueError, RecursionError) as error:
-        raise Problem(f"the signature `{signature}` does not parse: {error}") from error
+        try:
+            body = ast.parse(text).body
+        except (SyntaxError, ValueError, RecursionError):
+            raise Problem(f"the signature `{signature}` does not parse: {error}") from error
     if len(body) != 1 or not isinstance(body[0], DECLARATIONS):
         raise Problem(f"the signature `{signature}` is not one `def` or `class`")
-    node = body[0]
-    only = node.body[0]
-    if len(node.body) != 1 or not (isinstance(only, ast.Expr) and isinstance(only.value, ast.Constant) and only.value.value is ...):
+    return body[0]
+
+
+def parse_signature(signature, name):
+    """The declared function, with an empty body, or class, with its fields and methods."""
+    node = parse_declaration(signature)
+    if isinstance(node, ast.ClassDef):
+        check_members(node, signature)
+    elif not is_empty(node.body):
         raise Problem(f"the signature `{signature}` has a body; give only the declaration")
-    for decorator in node.decorator_list:
-        if not (isinstance(decorator, ast.Name) and decorator.id in DECORATORS):
-            raise Problem(f"the signature `{signature}` has a decorator that a skeleton may not have")
+    check_decorators(node, signature)
     if node.name != name:
         raise Problem(f"the signature `{signature}` declares `{node.name}`, but the interface is called `{name}`")
     for default in _defaults(node):
-        if not all(isinstance(part, (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast.unaryop, ast.expr_context,
-                                     ast.Name, ast.Attribute)) for part in ast.walk(default)):
+        if not (is_plain(default) or isinstance(default, ast.Lambda) and is_value(default)):
             raise Problem(f"the signature `{signature}` has a default that is more than a value")
     return node
+
+
+def check_members(node, signature):
+    for each in node.body:
+        if isinstance(each, FUNCTIONS):
+            if not is_empty(each.body):
+                raise Problem(f"the signature `{signature}` has a body; give only the declaration")
+        elif isinstance(each, (ast.Assign, ast.AnnAssign)):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            if isinstance(each.value, (ast.List, ast.Dict, ast.Set)) and any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
+                raise Problem(f"the signature `{signature}` has a default that a dataclass may not have; use field(default_factory=...)")
+            if len(targets) != 1 or not isinstance(targets[0], ast.Name) or (each.value is not None and not is_value(each.value)):
+                raise Problem(f"the signature `{signature}` has a field with more than a value")
+        elif not is_empty([each]):
+            raise Problem(f"the signature `{signature}` has more than fields and methods; give only the declaration")
+
+
+def check_decorators(node, signature):
+    for decorator in node.decorator_list:
+        called = isinstance(decorator, ast.Call)
+        parts = dotted(decorator.func if called else decorator)
+        allowed = parts and (parts[-1] in CALLED_DECORATORS or (parts[-1] in DECORATORS and not called)) and (not called or all(map(is_plain, decorator.args + decorator.keywords)))
+        if not allowed or (len(parts) > 1 and parts[-1] not in ACCESSORS and not standard_import(parts)) or len(parts) > 2:
+            raise Problem(f"the signature `{signature}` has a decorator that a skeleton may not have")
+
+
+def kept_decorators(node):
+    return [each for each in node.decorator_list if (dotted(each.func if isinstance(each, ast.Call) else each) or [""])[-1] not in LEFT_OUT]
+
+
+def accessor(node):
+    """`setter` or `deleter` of a property; empty: none."""
+    return next((each.attr for each in node.decorator_list if isinstance(each, ast.Attribute) and each.attr in ACCESSORS), "")
 
 
 def _defaults(node):
@@ -183,25 +350,37 @@ def header_text(node):
 
 
 def skeleton_lines(node, qualified, marker, indent):
-    lines = [f"{indent}@{decorator.id}" for decorator in getattr(node, "decorator_list", [])]
-    lines.append(indent + header_text(node))
-    if isinstance(node, ast.ClassDef):
-        lines.append(f"{indent}    def __init__(self, *args, **kwargs):")
-        lines.append(f'{indent}        raise NotImplementedError("{marker} {qualified}")')
-    else:
-        lines.append(f'{indent}    raise NotImplementedError("{marker} {qualified}")')
-    return lines
+    raised = f'raise NotImplementedError("{marker} {qualified}")'
+    decorators = [f"{indent}@{ast.unparse(decorator)}" for decorator in kept_decorators(node)]
+    if not isinstance(node, ast.ClassDef):
+        returned = ast.unparse(node.returns).strip("'\"") if node.returns is not None else ""
+        # What is awaited is not what `async for` and `async with` take.
+        generates = isinstance(node, ast.AsyncFunctionDef) and (re.match(r"(?:\w+\.)*Async(?:Iterator|Iterable|Generator)\b", returned) or "asynccontextmanager" in "".join(decorators))
+        return decorators + [indent + header_text(node), f"{indent}    {raised}"] + ([f"{indent}    yield"] if generates else [])
+    bases = {(dotted(base.value if isinstance(base, ast.Subscript) else base) or [""])[-1] for base in node.bases}
+    fields = [each for each in node.body if isinstance(each, (ast.Assign, ast.AnnAssign))]
+    body = [indent + "    " + line for each in fields for line in ast.unparse(each).splitlines()]
+    if "NamedTuple" in bases:               # Which lets nobody write its constructor.
+        node.bases = [ast.Name("tuple", ast.Load()) if (dotted(base) or [""])[-1] == "NamedTuple" else base for base in node.bases]
+        body += ([""] if body else []) + [f"{indent}    def __new__(cls, *args, **kwargs):", f"{indent}        {raised}"]
+    elif bases & ({"TypedDict", "Protocol"} | ENUMS):
+        body = body or [f"{indent}    pass"]
+    elif not any(isinstance(each, FUNCTIONS) and each.name == "__init__" for each in node.body):
+        body += ([""] if body else []) + [f"{indent}    def __init__(self, *args, **kwargs):", f"{indent}        {raised}"]
+    elif not body:
+        body = [f"{indent}    pass"]
+    return decorators + [indent + header_text(node)] + body
 
 
-def find(body, name):
-    """The last declaration of a name, which is the one that counts; also inside `if` and `try`."""
+def find(body, name, kind=""):
+    """The last declaration of a name, which is the one that counts; also inside `if` and `try`. `kind`: that of an accessor."""
     found = None
     for node in body:
-        if isinstance(node, DECLARATIONS) and node.name == name:
+        if isinstance(node, DECLARATIONS) and node.name == name and accessor(node) == kind:
             found = node
         for field in ("body", "orelse", "finalbody"):
             if isinstance(node, (ast.If, ast.Try, ast.With)):
-                found = find(getattr(node, field, []), name) or found
+                found = find(getattr(node, field, []), name, kind) or found
     return found
 
 
@@ -293,32 +472,91 @@ def append_to_class(text, owner, new_lines):
 
 
 def declare(text, interface, marker):
+    """The file's text with one interface declared, and with the imports that its signature brings."""
+    statements, signature = split_imports(interface["signature"])
+    ready = text
+    if statements:
+        parsed(text, interface)
+        ready = add_imports(text, statements)
+    changed = declare_one(ready, {**interface, "signature": signature}, marker)
+    return text if changed == ready else changed
+
+
+def parsed(text, interface):
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Problem(f"`{interface['file']}` does not parse: {error}") from error
+
+
+def field_name(node):
+    return (node.targets[0] if isinstance(node, ast.Assign) else node.target).id
+
+
+def declare_field(text, owner, field, indent):
+    """The class with a field that it lacks, behind those that it has."""
+    if any(isinstance(part, ast.Name) and part.id == field_name(field) and isinstance(part.ctx, ast.Store)
+           for each in owner.body if not isinstance(each, DECLARATIONS) for part in ast.walk(each)):
+        return text
+    if owner.body[0].lineno == header_end(text, owner)[0]:
+        raise Problem(f"the class `{owner.name}` stands on one line; a field cannot be added to it")
+    fields = [each for at, each in enumerate(owner.body) if isinstance(each, (ast.Assign, ast.AnnAssign)) or (at == 0 and is_text(each))]
+    line = fields[-1].end_lineno if fields else header_end(text, owner)[0]
+    return insert_lines(text, line, ([] if fields and not is_text(fields[-1]) else [""] if fields else []) + [indent + ast.unparse(field)])
+
+
+def declare_one(text, interface, marker):
     """The file's text with one interface declared."""
     name = interface["name"]
     parts = check_name(name)
     value = parse_value(interface["signature"], parts[-1])
     wanted = parse_signature(interface["signature"], parts[-1]) if value is None else None
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        raise Problem(f"`{interface['file']}` does not parse: {error}") from error
+    tree = parsed(text, interface)
     names = known_names(tree)
-    if value is not None:
-        if len(parts) > 1:
-            raise Problem(f"`{name}` is a value in a class; only functions and values of a module can be declared")
+    if value is not None and len(parts) == 1:
         return declare_value(text, tree, value, name, names)
-    if isinstance(wanted, ast.ClassDef):
+    needed = []
+    if value is not None:
+        if value.value is not None:
+            needed += imports_for(value.value, names, f"the value of `{name}` is not known in `{interface['file']}`")
+    elif isinstance(wanted, ast.ClassDef):
         for base in wanted.bases + [item.value for item in wanted.keywords]:
-            if any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(base)):
-                raise Problem(f"the base `{ast.unparse(base)}` of `{name}` is not known in `{interface['file']}`")
+            needed += imports_for(base, names, f"the base `{ast.unparse(base)}` of `{name}` is not known in `{interface['file']}`")
+        own = names | {field_name(each) for each in wanted.body if isinstance(each, (ast.Assign, ast.AnnAssign))}
+        for each in wanted.body:
+            if isinstance(each, (ast.Assign, ast.AnnAssign)) and each.value is not None:
+                needed += imports_for(each.value, own, f"the value of `{name}.{field_name(each)}` is not known in `{interface['file']}`")
     else:
-        quote_unknown(wanted, names)
         for default in _defaults(wanted):
-            if any(isinstance(part, ast.Name) and part.id not in names for part in ast.walk(default)):
-                raise Problem(f"the default `{ast.unparse(default)}` of `{name}` is not known in `{interface['file']}`")
-    if len(parts) == 1 and is_method(wanted):
+            needed += imports_for(default, names, f"the default `{ast.unparse(default)}` of `{name}` is not known in `{interface['file']}`")
+    for decorator in kept_decorators(wanted) if wanted is not None else []:
+        if not isinstance(decorator, ast.Attribute) or decorator.attr not in ACCESSORS:
+            needed += imports_for(decorator, names, f"the decorator `{ast.unparse(decorator)}` of `{name}` is not known in `{interface['file']}`")
+    ready = add_imports(text, needed)
+    tree = ast.parse(ready)
+    if value is None and len(parts) == 1 and is_method(wanted):
         parts = likely_owner(tree, name) + parts
-        name = ".".join(parts)
+        interface = {**interface, "name": ".".join(parts)}
+    names = known_names(tree) - declared_from(tree, parts)
+    for each in [value] if value is not None else wanted.body if isinstance(wanted, ast.ClassDef) else []:
+        if isinstance(each, ast.AnnAssign):
+            quote_field(each, names)
+    if isinstance(wanted, FUNCTIONS):
+        quote_unknown(wanted, names)
+    changed = place(ready, tree, interface, parts, wanted, value, marker)
+    return text if changed == ready else changed
+
+
+def declared_from(tree, parts):
+    """What the module declares at the place of a declaration or later, so that an annotation cannot name it there: the class itself, in its methods."""
+    known = find(tree.body, parts[0])
+    later = {node.name for node in tree.body if isinstance(node, DECLARATIONS) and known is not None and node.lineno >= known.lineno}
+    return later | {parts[0]} if len(parts) > 1 or isinstance(known, ast.ClassDef) else later
+
+
+def place(text, tree, interface, parts, wanted, value, marker):
+    """The text with the declaration where it belongs."""
+    name = interface["name"]
     body, owner, missing = tree.body, None, list(parts[:-1])
     while missing:
         inner = find(body, missing[0])
@@ -328,25 +566,41 @@ def declare(text, interface, marker):
             raise Problem(f"`{missing[0]}` in `{interface['file']}` is not a class")
         owner, body = inner, inner.body
         missing.pop(0)
-    known = None if missing else find(body, parts[-1])
+    if value is not None and not missing:
+        first = text.splitlines()[owner.body[0].lineno - 1]
+        return declare_field(text, owner, value, first[:len(first) - len(first.lstrip())])
+    kind = accessor(wanted) if value is None else ""
+    known = None if missing or value is not None else find(body, parts[-1], kind)
+    if kind and (missing or find(body, parts[-1]) is None):
+        raise Problem(f"`{name}` has no property of which this could be the {kind}; declare it before")
     if known is not None:
         if isinstance(known, ast.ClassDef) != isinstance(wanted, ast.ClassDef):
             raise Problem(f"`{name}` exists in `{interface['file']}` and is not what the signature declares")
-        if not isinstance(known, ast.ClassDef):
-            keep_defaults(known, wanted)
-        if isinstance(known, ast.ClassDef) or normal_form(known) == normal_form(wanted):
-            return text
-        return change_signature(text, known, wanted)
+        if isinstance(known, ast.ClassDef):
+            return declare_members(text, interface, name, wanted, marker)
+        keep_defaults(known, wanted)
+        return text if normal_form(known) == normal_form(wanted) else change_signature(text, known, wanted)
 
     def lines(indent):
         new = []
         for depth, each in enumerate(missing):
             new.append(indent + "    " * depth + f"class {each}:")
-        return new + skeleton_lines(wanted, name, marker, indent + "    " * len(missing))
+        inner = indent + "    " * len(missing)
+        return new + ([inner + ast.unparse(value)] if value is not None else skeleton_lines(wanted, name, marker, inner))
 
-    if owner is None:
-        return append_to_module(text, tree, lines(""))
-    return append_to_class(text, owner, lines)
+    text = append_to_module(text, tree, lines("")) if owner is None else append_to_class(text, owner, lines)
+    return declare_members(text, interface, name, wanted, marker) if isinstance(wanted, ast.ClassDef) else text
+
+
+def declare_members(text, interface, name, wanted, marker):
+    """The fields and methods that a class lacks."""
+    for each in wanted.body:
+        if isinstance(each, (ast.Assign, ast.AnnAssign)):
+            text = declare_one(text, {**interface, "name": f"{name}.{field_name(each)}", "signature": ast.unparse(each)}, marker)
+        elif isinstance(each, FUNCTIONS):
+            header = header_only(each)
+            text = declare_one(text, {**interface, "name": f"{name}.{each.name}", "signature": ast.unparse(header)}, marker)
+    return text
 
 
 def package_files(path, existing):
@@ -360,28 +614,42 @@ def package_files(path, existing):
     return made
 
 
+def declare_in(results, contents, existing, interface, marker):
+    """Adds the interface to the files that change."""
+    file = interface["file"]
+    check_path(file)
+    original = results.get(file, contents.get(file, ""))
+    crlf, mark = "\r\n" in original, original.startswith("\ufeff")
+    text = original[1:] if mark else original
+    text = text.replace("\r\n", "\n") if crlf else text
+    changed = declare(text, interface, marker)
+    if changed != text:
+        changed = changed.replace("\n", "\r\n") if crlf else changed
+        results[file] = ("\ufeff" if mark else "") + changed
+        for package in package_files(file, existing):
+            results.setdefault(package, "")
+
+
 def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     contents, existing, marker = dict(request["contents"]), set(request["existing"]), request["marker"]
-    results, problems = {}, []
-    for interface in request["interfaces"]:
-        file = interface["file"]
-        try:
-            check_path(file)
-            original = results.get(file, contents.get(file, ""))
-            crlf, mark = "\r\n" in original, original.startswith("\ufeff")
-            text = original[1:] if mark else original
-            text = text.replace("\r\n", "\n") if crlf else text
-            changed = declare(text, interface, marker)
-            if changed != text:
-                changed = changed.replace("\n", "\r\n") if crlf else changed
-                results[file] = ("\ufeff" if mark else "") + changed
-                for package in package_files(file, existing):
-                    results.setdefault(package, "")
-        except Problem as problem:
-            problems.append(str(problem))
-        except RecursionError:
-            problems.append(f"`{interface['name']}` is nested too deeply")
+    results, problems, waiting = {}, [], list(request["interfaces"])
+    while waiting:
+        later = []
+        for interface in waiting:
+            try:
+                declare_in(results, contents, existing, interface, marker)
+            except Problem as problem:
+                # A class may stand before its base.
+                another = any(each is not interface and each["file"] == interface["file"] and each["name"] == problem.unknown for each in waiting)
+                later.append(interface) if another else problems.append(str(problem))
+                last = problem
+            except RecursionError:
+                problems.append(f"`{interface['name']}` is nested too deeply")
+        if len(later) == len(waiting):
+            problems.append(str(last))
+            break
+        waiting = later
     out = io.StringIO()
     for problem in problems:
         out.write(json.dumps({"problem": problem}) + "\n")

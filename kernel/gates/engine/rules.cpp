@@ -45,6 +45,20 @@ std::string whole_id(const DeclaredTest& test) {
     return test.file + "::" + with_parameters_in_brackets(name);
 }
 
+/// Returns the id that a test will have that no run has shown yet. `suite > test` names suites; a name with spaces is a text, in
+/// which a dot means nothing.
+std::string expected_id(const DeclaredTest& test) {
+    auto name = test.name;
+    if (const auto prefix = test.file + "::"; name.starts_with(prefix)) { name.erase(0, prefix.size()); }
+    const bool is_text = name.find(' ') != std::string::npos;
+    for (const std::string_view separator : {" > ", " \u203a "}) {
+        for (auto at = name.find(separator); at != std::string::npos; at = name.find(separator, at + 2)) {
+            name.replace(at, separator.size(), "::");
+        }
+    }
+    return is_text ? test.file + "::" + name : whole_id(test);
+}
+
 /// Converts `pkg.FooTest$Inner.adds()` and `FooTest#adds` to `FooTest::Inner::adds`, in a file FooTest.java. Returns nothing if
 /// the name is not such a path.
 std::string as_path_of_classes(const DeclaredTest& test, const std::string& name) {
@@ -239,7 +253,7 @@ private:
 
     /// A test whose file cannot load before the implementation exists.
     void waiting(const DeclaredTest& test) {
-        const auto id = whole_id(test);
+        const auto id = expected_id(test);
         const auto* broken = broken_file(evidence_.run.tests, test.file);
         const auto why = broken != nullptr ? broken->message : std::string("not loaded");
         if (test.kind == TestKind::guard) {

@@ -578,10 +578,14 @@ OtherExpectations with_other_expectations(std::string_view text, const std::set<
     const auto written = lines_of(text);
     OtherExpectations result;
     bool changed = false;
+    // The next line names the parameters of the rows that follow it: with other names, the file would not load.
+    static const RE2 parametrize(R"(\bparametrize\s*\(\s*$)");
     for (std::size_t index = 0; index < written.size(); ++index) {
         const Line line{written[index], blanked[index]};
-        const auto other =
-            lines.contains(index + 1) ? with_other_values(text, line, index + 1, read) : OtherLine{std::string(line.text)};
+        const bool names =
+            index > 0 && RE2::PartialMatch(re2::StringPiece(blanked[index - 1].data(), blanked[index - 1].size()), parametrize);
+        const auto other = lines.contains(index + 1) && !names ? with_other_values(text, line, index + 1, read)
+                                                               : OtherLine{std::string(line.text)};
         changed = changed || other.changed;
         result.decisive = result.decisive || other.decisive;
         result.text += other.text + "\n";

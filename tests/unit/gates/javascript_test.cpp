@@ -86,6 +86,82 @@ TEST(NodeTests, distinguishes_outcomes) {
     EXPECT_THAT(find_test(report, "test/bad.test.js")->message, HasSubstr("Cannot find package 'nothere'"));
 }
 
+const char* const tests_of_missing_code = R"(import assert from 'node:assert/strict';
+import { once, EventEmitter } from 'node:events';
+import { Transform, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import test, { after, before, beforeEach, describe, it } from 'node:test';
+import * as slug from '../src/slug.js';
+const { slugify } = slug;
+
+class Slugs extends Transform {
+  _transform(chunk, encoding, done) { done(null, slugify(chunk)); }
+}
+it('in a stream', async () => { await pipeline(Readable.from(['A']), new Slugs(), async (all) => { for await (const each of all) assert.equal(each, 'a'); }); });
+it('in a callback', async () => {
+  const events = new EventEmitter();
+  setImmediate(() => { events.emit('slug', slugify('A')); });
+  assert.deepEqual(await once(events, 'slug'), ['a']);
+});
+it('rejected', async () => { Promise.reject(slug.rejected()); await new Promise((resolve) => { setTimeout(resolve, 50); }); });
+it('asserts in a callback', (t, done) => { setTimeout(() => { assert.equal(1, 2); done(); }, 1); });
+it('fails in a callback', (t, done) => { setTimeout(() => { throw new Error('other'); }, 1); });
+describe('before', () => { before(() => { slugify('A'); }); it('waits', () => {}); });
+describe('beforeEach', () => { beforeEach(() => { slugify('A'); }); it('waits', () => {}); });
+describe('after', () => { after(() => { slugify('A'); }); it('is closed', () => {}); });
+describe('bad', () => { before(() => { throw new Error('no database'); }); it('never run', () => {}); });
+test('missing', async (t) => { await t.test('one', () => { slug.nothing(1); }); await t.test('two', () => { slug.nothing(2); }); });
+test('mixed', async (t) => { await t.test('one', () => { slugify('A'); }); await t.test('two', () => { assert.ok(false, 'no'); }); await t.test('three', () => {}); });
+)";
+
+TEST(NodeTests, fail_at_a_skeleton_wherever_they_meet_it) {
+    Project project;
+    project.tree("t") =
+        with(javascript_package,
+             {{"src/slug.js", std::string(javascript_skeleton) +
+                                  "export function rejected() {\n  return new Error('agentforge: skeleton of rejected');\n}\n"},
+              {"test/slug.test.js", tests_of_missing_code}});
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
+    const std::string prefix = "test/slug.test.js::";
+    for (const char* name :
+         {"in a stream", "in a callback", "rejected", "before::waits", "beforeEach::waits", "after::is closed", "mixed::one"}) {
+        EXPECT_EQ(status_of(report, prefix + name), TestStatus::failed_skeleton) << name;
+    }
+    EXPECT_EQ(status_of(report, prefix + "asserts in a callback"), TestStatus::failed_assertion);
+    EXPECT_EQ(status_of(report, prefix + "fails in a callback"), TestStatus::error);
+    EXPECT_EQ(status_of(report, prefix + "bad::never run"), TestStatus::error);
+    EXPECT_THAT(find_test(report, prefix + "bad::never run")->message, HasSubstr("in a hook: Error: no database"));
+    for (const char* suite : {"before", "beforeEach", "after", "bad"}) {
+        EXPECT_EQ(find_test(report, prefix + suite), nullptr) << suite;
+    }
+}
+
+TEST(NodeTests, a_suite_that_meets_a_skeleton_outside_its_tests_does_not_load) {
+    Project project;
+    project.tree("t") =
+        with(javascript_package,
+             {{"src/slug.js", javascript_skeleton},
+              {"test/slug.test.js",
+               "import { describe, it } from 'node:test';\nimport { slugify } from '../src/slug.js';\n"
+               "describe('slugify', () => {\n  const slug = slugify('A');\n  it('makes it small', () => {});\n});\n"}});
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(status_of(report, "test/slug.test.js"), TestStatus::error);
+    EXPECT_EQ(find_test(report, "test/slug.test.js")->message, "cannot be loaded: Error: agentforge: skeleton of slugify");
+}
+
+TEST(NodeTests, a_test_of_subtests_fails_for_their_reasons) {
+    Project project;
+    project.tree("t") =
+        with(javascript_package, {{"src/slug.js", javascript_skeleton}, {"test/slug.test.js", tests_of_missing_code}});
+    const auto report = project.gate("tests", "t");
+    const std::string prefix = "test/slug.test.js::";
+    EXPECT_EQ(status_of(report, prefix + "missing"), TestStatus::error);
+    EXPECT_EQ(find_test(report, prefix + "missing")->message, "TypeError: slug.nothing is not a function");
+    EXPECT_EQ(status_of(report, prefix + "mixed"), TestStatus::failed_assertion);
+    EXPECT_THAT(find_test(report, prefix + "mixed")->message, HasSubstr("no"));
+}
+
 const char* const plain_test =
     "import assert from 'node:assert';\nimport test from 'node:test';\nimport { value } from '../src/value.js';\n"
     "test('a', () => { assert.equal(value(), 1); });\n";

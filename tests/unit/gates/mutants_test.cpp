@@ -182,6 +182,10 @@ TEST(MutantsExpectations, do_not_include_arguments_of_a_predicate) {
 
 TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
     const auto python = shipped("python");
+    EXPECT_EQ(with_other_expectations("@pytest.mark.parametrize(\n    ('text', 'expected'),\n    [('1', True)],\n)\n",
+                                      {1, 2, 3, 4}, python.code)
+                  .text,
+              "@pytest.mark.parametrize(\n    ('text', 'expected'),\n    [('1', False)],\n)\n");
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text,
               "x = 'a'\nassert f('a') == '~bc'\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code).text, "self.assertEqual(f(), 8)\n");

@@ -137,6 +137,24 @@ TEST(PythonTests, pytest_outcomes_are_distinguished) {
     EXPECT_EQ(report.facts.at("believed"), json::value(true)) << report.summary;
 }
 
+TEST(PythonTests, fail_at_a_skeleton_that_their_setup_or_teardown_meets) {
+    Project project;
+    project.tree("t") = {
+        {"slug.py", skeleton_module},
+        {"tests/test_cases.py",
+         "import unittest\nfrom slug import slugify\n\nclass Cases(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n"
+         "        cls.slug = slugify('A')\n    def test_slug(self):\n        self.assertEqual(self.slug, 'a')\n"},
+        {"tests/test_fixtures.py",
+         "import pytest\nfrom slug import slugify\n\n@pytest.fixture\ndef slug():\n    return slugify('A')\n\n@pytest.fixture\ndef closed():\n"
+         "    yield 1\n    slugify('A')\n\ndef test_setup(slug):\n    assert slug == 'a'\n\ndef test_teardown(closed):\n    assert closed == 1\n"}};
+    const auto report = project.gate("tests", "t");
+    EXPECT_EQ(status_of(report, "tests/test_cases.py::Cases::test_slug"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, "tests/test_fixtures.py::test_setup"), TestStatus::failed_skeleton);
+    EXPECT_EQ(status_of(report, "tests/test_fixtures.py::test_teardown"), TestStatus::failed_skeleton);
+    project.tree("unittest") = {{"slug.py", skeleton_module}, {"tests/test_cases.py", project.tree("t")["tests/test_cases.py"]}};
+    EXPECT_EQ(status_of(project.gate("tests", "unittest"), "tests/test_cases.py::Cases::test_slug"), TestStatus::failed_skeleton);
+}
+
 TEST(PythonTests, a_file_that_does_not_load_is_an_error_and_the_others_run) {
     for (const auto* other :
          {"import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self): pass\n", "def test_a(): pass\n"}) {

@@ -123,6 +123,17 @@ TEST(RedRule, lists_the_collected_tests_if_a_named_one_is_missing) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("No test was collected in u.py; elsewhere: t.py::test_a."));
 }
 
+TEST(RedRule, a_test_of_a_file_that_waits_has_the_id_that_it_will_have) {
+    auto evidence = red();
+    evidence.declared = {{"t.js", "parses > rounds 3.5", "REQ-001", TestKind::fresh},
+                         {"t.js", "Suite.test", "REQ-001", TestKind::fresh}};
+    evidence.waiting_files = {"t.js"};
+    evidence.run.tests = {outcome("t.js", TestStatus::error)};
+    evidence.run.tests[0].file = "t.js";
+    const auto verdict = judge_red(evidence);
+    EXPECT_EQ(verdict.facts.at("failing_tests"), (json::array{"t.js::parses::rounds 3.5", "t.js::Suite::test"}));
+}
+
 TEST(RedRule, reports_the_compiler_error_that_hides_a_named_test) {
     auto evidence = red();
     evidence.declared.push_back({"t.py", "test_b", "REQ-001", TestKind::fresh});

@@ -80,7 +80,7 @@ TEST_F(Skeleton, two_methods_of_a_new_class) {
     ASSERT_TRUE(files.ok()) << files.error().to_string();
     EXPECT_EQ(files->at("a.py"),
               "class A:\n    def f(self):\n        raise NotImplementedError(\"agentforge: skeleton of A.f\")\n\n"
-              "    def g(self, other: 'A') -> A:\n        raise NotImplementedError(\"agentforge: skeleton of A.g\")\n");
+              "    def g(self, other: 'A') -> 'A':\n        raise NotImplementedError(\"agentforge: skeleton of A.g\")\n");
 }
 
 TEST_F(Skeleton, a_changed_signature_keeps_the_old_body) {
@@ -144,7 +144,7 @@ TEST_F(Skeleton, an_invalid_declaration_is_refused) {
     EXPECT_THAT(refusal({"class", "a.py", "def f()"}), HasSubstr("not the name"));
     EXPECT_THAT(refusal({"f", "a.py", "def f("}), HasSubstr("does not parse"));
     EXPECT_THAT(refusal({"f", "a.py", "def g()"}), HasSubstr("declares `g`"));
-    EXPECT_THAT(refusal({"f", "a.py", "def f(): return 1"}), HasSubstr("does not parse"));
+    EXPECT_THAT(refusal({"f", "a.py", "def f(): return 1"}), HasSubstr("has a body"));
     EXPECT_THAT(refusal({"f", "a.py", "def f(a=open('/etc/passwd'))"}), HasSubstr("default"));
     EXPECT_THAT(refusal({"f", "a.py", "@evil\ndef f()"}), HasSubstr("decorator"));
     EXPECT_THAT(refusal({"E", "a.py", "class E(Unknown)"}), HasSubstr("Unknown"));

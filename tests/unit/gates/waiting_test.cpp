@@ -45,6 +45,13 @@ TEST(WaitingFiles, may_not_lack_an_unspecified_name) {
     EXPECT_FALSE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'requests'"));
 }
 
+TEST(WaitingFiles, may_call_a_skeleton_while_they_load) {
+    EXPECT_TRUE(waits("python", "cannot be loaded: NotImplementedError: agentforge: skeleton of Quota"));
+    EXPECT_TRUE(waits("javascript", "cannot be loaded: Error: agentforge: skeleton of Quota"));
+    EXPECT_FALSE(waits("javascript", "cannot be loaded: Error: no database"));
+    EXPECT_FALSE(waits("cpp", "does not build: a.cpp:4: error: throw std::logic_error(\"agentforge: skeleton of Quota\");"));
+}
+
 TEST(WaitingFiles, may_lack_a_specified_file_only_as_a_module) {
     EXPECT_TRUE(waits("python", "cannot be loaded: ModuleNotFoundError: No module named 'meter'"));
     EXPECT_FALSE(waits("go", "does not build: a_test.go:4: undefined: errors"));
