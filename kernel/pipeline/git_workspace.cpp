@@ -356,12 +356,17 @@ public:
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;
         AF_CHECK(make_directories(file.parent_path()));
-        std::error_code none;
-        fs::remove(sealed, none);  // The signature of the previous statement.
-        AF_CHECK(write_file_atomic(file, statement, Durability::synced));
-        const auto signature = sign_statement({processes_, options_.repository, environment}, sign,
-                                              committer.name + " <" + committer.email + ">", statement, Stop{});
-        if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
+        const auto stated = read_file(file, largest_file);
+        auto signature = read_file(sealed, largest_file);
+        // A signature of this very statement stays: the folder may come from someone else.
+        if (!stated.ok() || *stated != statement || !signature.ok() || signature->empty()) {
+            std::error_code none;
+            fs::remove(sealed, none);  // The signature of the previous statement.
+            AF_CHECK(write_file_atomic(file, statement, Durability::synced));
+            signature = sign_statement({processes_, options_.repository, environment}, sign,
+                                       committer.name + " <" + committer.email + ">", statement, Stop{});
+            if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
+        }
         if (GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
             AF_CHECK(
                 write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()),

@@ -202,7 +202,7 @@ class TestAuditLater(SignedAuditTest):
             bare, checkout = self.folder / "bare.git", self.folder / "checkout"
             self.git("clone", "-q", "--bare", self.repository, bare, cwd=self.folder)
             self.git("fetch", "-q", "origin", ARCHIVES, cwd=bare)
-            self.assert_error(self.verify(f"agentforge/{task}", cwd=bare), "AF-GIT-003", "git worktree add --detach")
+            self.assert_error(self.run_program("audit", "verify", f"agentforge/{task}", cwd=bare), "AF-GIT-003", "git worktree add --detach")
             self.git("worktree", "add", "-q", "--detach", checkout, "main", cwd=bare)
             self.assert_verified(self.verify(f"agentforge/{task}", cwd=checkout))
         with self.subTest("another length of git's short ids"):
