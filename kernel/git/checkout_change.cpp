@@ -166,7 +166,7 @@ Result<void> CheckoutChange::seal(std::string index_patch) {
             files.push_back(json::object{{"path", entry.path}, {"before", entry.before}, {"after", entry.after}});
         }
         for (const fs::path& each : folders) {
-            if (fs::exists(each)) { AF_CHECK(sync_directory(each)); }
+            if (is_folder(each)) { AF_CHECK(sync_directory(each)); }
         }
         index_patch_ = std::move(index_patch);
         const json::object intent{{"agentforge_change", 1},
