@@ -52,7 +52,7 @@ std::string owner_of_missing_member(std::string_view message) {
     static const RE2 gcc_static(R"(is not a member of ‘(?:(?:class|struct|const) )*([\w:]+))");
     static const RE2 clang(R"(no member named '[^']*' in '([\w:]+))");
     static const RE2 rust(
-        R"(no (?:method|field|associated item|function or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
+        R"(no (?:method|field|associated item|(?:function|variant) or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
     static const RE2 java(R"(location:\s+(?:class|interface|variable \w+ of type) ([\w.]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string owner;

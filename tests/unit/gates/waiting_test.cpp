@@ -162,7 +162,7 @@ TEST(WaitingFiles, may_not_lack_what_no_trait_of_a_specified_type_brings) {
     for (const auto* message :
          {"no field `wdth` on type `Grid<i32>`", "no variant or associated item named `Raged` found for enum `GridError`",
           "no method named `checked_into` found for type `u16` in the current scope",
-          "`Vec<i32>` doesn't implement `std::fmt::Display`", "cannot add `&str` to `{integer}`",
+          "`Other<i32>` doesn't implement `std::fmt::Display`", "cannot add `f64` to `{integer}`",
           "cannot find type `Grdi` in this scope", "use of moved value: `grid`"}) {
         EXPECT_FALSE(waits_for_grid("rust", std::string("tests/a.rs:4: ") + message)) << message;
     }
