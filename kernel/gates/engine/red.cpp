@@ -180,7 +180,8 @@ Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const 
     if (!content) { return {}; }
     const auto there =
         evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
-    add_changed_tests(evidence_, path, there, *content);
+    const bool lists_sources = path == "CMakeLists.txt" || path.ends_with("/CMakeLists.txt");
+    add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};
 }

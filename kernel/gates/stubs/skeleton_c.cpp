@@ -195,6 +195,7 @@ struct CFunction {
     std::size_t qualified = 0;  ///< and of its qualifiers.
     std::size_t open = 0;       ///< The opening bracket of its parameters.
     std::size_t close = 0;
+    bool needs_no_body = false;  ///< It ends with `= default`, `= delete` or `= 0`.
     [[nodiscard]] std::string own_name() const { return squeezed(std::string_view(text).substr(name, open - name)); }
     [[nodiscard]] std::string parameters() const { return text.substr(open + 1, close - open - 1); }
     [[nodiscard]] bool aborts() const {
@@ -246,20 +247,31 @@ std::size_t operator_end(const std::string& code, std::size_t begin) {
     return begin + 8 + (squeezed(behind).find("()") == 0 ? behind.find(')') + 1 : 0);
 }
 
+/// Returns the next `(` that is not between `<` and `>`, as that of std::function<int(int)> is.
+std::size_t next_bracket(const std::string& code, std::size_t from, bool in_operator) {
+    int depth = 0;
+    for (auto at = from; at < code.size(); ++at) {
+        if (!in_operator && code[at] == '<') { ++depth; }
+        if (!in_operator && code[at] == '>' && depth > 0) { --depth; }
+        if (code[at] == '(' && depth == 0) { return at; }
+    }
+    return std::string::npos;
+}
+
 /// Returns the opening bracket of the parameters. Attributes and types may also have brackets: [[deprecated("…")]], decltype(…).
-std::size_t find_parameters(const std::string& code, std::size_t from) {
-    auto open = code.find('(', from);
+std::size_t find_parameters(const std::string& code, std::size_t from, bool in_operator = false) {
+    auto open = next_bracket(code, from, in_operator);
     while (open != std::string::npos) {
         const auto word_end = code.find_last_not_of(' ', open - (open > 0 ? 1 : 0));
         const auto keyword = [&](std::string_view word) {
             return word_end + 1 >= word.size() && code.compare(word_end + 1 - word.size(), word.size(), word) == 0;
         };
         if (!keyword("decltype") && !keyword("deprecated") && !keyword("nodiscard") && !keyword("alignas") &&
-            !keyword("explicit")) {
+            !keyword("explicit") && !keyword("requires") && !keyword("__attribute__")) {
             break;
         }
         const auto end = closing(code, open);
-        open = end == std::string::npos ? end : code.find('(', end);
+        open = end == std::string::npos ? end : next_bracket(code, end, in_operator);
     }
     return open;
 }
@@ -287,7 +299,7 @@ CFunction parse_function(const std::string& signature) {
     check_is_one_declaration(code, signature);
     const auto from = template_end(code);
     const auto call = find_word(code, "operator", from);
-    result.open = find_parameters(code, call == std::string::npos ? from : operator_end(code, call));
+    result.open = call == std::string::npos ? find_parameters(code, from) : find_parameters(code, operator_end(code, call), true);
     if (result.open == std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` is neither a function nor a class, struct or enum"};
     }
@@ -300,13 +312,41 @@ CFunction parse_function(const std::string& signature) {
         throw CannotDeclare{"the signature `" + signature + "` has no name before its parameters"};
     }
     result.qualified = find_qualifiers_before(code, result.name);
-    if (code.find('=', result.close) != std::string::npos) {
+    static const RE2 no_body(R"(=\s*(?:default|delete|0)\s*$)");
+    result.needs_no_body = RE2::PartialMatch(code, no_body);
+    if (!result.needs_no_body && code.find('=', result.close) != std::string::npos) {
         throw CannotDeclare{"the signature `" + signature + "` has text after `=`; such a declaration needs no skeleton"};
     }
     return result;
 }
 
-std::vector<std::string> name_parts(const std::string& name) {
+/// True for a member of a class that needs a body: no data member, no pointer to a function, no alias, no nested type.
+bool is_method(const std::string& member) {
+    const auto code = code_only(member);
+    static const RE2 other(R"(^(?:static_assert|using|typedef|friend\s+(?:class|struct))\b)");
+    if (RE2::PartialMatch(code, other)) { return false; }
+    const auto from = template_end(code);
+    const auto call = find_word(code, "operator", from);
+    if (call != std::string::npos) { return !parse_function(member).needs_no_body; }
+    const auto open = find_parameters(code, from);
+    if (open == std::string::npos) { return false; }
+    static const RE2 pointer(R"(^\(\s*(?:\w+::)*[*&])");
+    const bool points = RE2::PartialMatch(re2::StringPiece(code.data() + open, code.size() - open), pointer);
+    const auto value = code.find('=', from);
+    if (points || (value != std::string::npos && value < open)) { return false; }
+    return !parse_function(member).needs_no_body;
+}
+
+/// Returns a name without the arguments of its template: `std::hash<Point>` is `std::hash`.
+std::string without_arguments(const std::string& name) {
+    const auto open = name.find('<');
+    if (open == std::string::npos || name.find("operator") != std::string::npos) { return name; }
+    const auto close = name.rfind('>');
+    return close == std::string::npos ? name : name.substr(0, open) + name.substr(close + 1);
+}
+
+std::vector<std::string> name_parts(const std::string& whole) {
+    const std::string name = without_arguments(whole);
     std::vector<std::string> parts(1);
     for (std::size_t at = 0; at < name.size(); ++at) {
         if (name.compare(at, 8, "operator") == 0 && (at == 0 || !is_word(name[at - 1]))) {
@@ -352,6 +392,15 @@ std::string without_template(const std::string& text) {
     return text;
 }
 
+/// True for one line, or lines that all but the last end with a backslash.
+bool is_one_line(const std::string& text) {
+    for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+        const bool is_end = text.find_first_not_of(" \t\r\n", at) == std::string::npos;
+        if (!is_end && (at == 0 || text[at - 1] != '\\')) { return false; }
+    }
+    return true;
+}
+
 /// Returns the name of a constant, a variable or a `#define`: anything with a value and no parameters. Empty for other
 /// signatures.
 std::string value_name(const std::string& signature) {
@@ -359,11 +408,14 @@ std::string value_name(const std::string& signature) {
     if (text.starts_with("#define ")) {
         auto end = std::size_t{8};
         while (end < text.size() && is_word(text[end])) { ++end; }
-        return signature.find('\n') == std::string::npos && end < text.size() && text[end] == ' ' ? text.substr(8, end - 8)
-                                                                                                  : std::string{};
+        const bool has_end = end < text.size() && (text[end] == ' ' || text[end] == '(');
+        return has_end && is_one_line(signature) ? text.substr(8, end - 8) : std::string{};
     }
     const auto code = code_only(text);
-    const auto stop = code.find_first_of("={(;");
+    static const RE2 external(R"(^extern\s+[^(){}=]*?(\w+)\s*(?:\[[^\]]*\]\s*)?;?\s*$)");
+    std::string name;
+    if (RE2::FullMatch(code, external, &name)) { return name; }
+    const auto stop = code.find_first_of("={(;", template_end(code));
     if (stop == std::string::npos || code[stop] == '(' || code[stop] == ';' || find_word(code, "operator") != std::string::npos) {
         return {};
     }
@@ -383,8 +435,11 @@ std::string type_keyword(const std::string& signature) {
     for (const auto* word : {"class", "struct", "enum", "union", "using", "typedef"}) {
         if (text.starts_with(std::string(word) + " ")) {
             // `struct point make(…)` is a C function.
-            const auto brace = text.find('{');
-            const auto bracket = text.find('(');
+            static const RE2 attribute(R"(\b(?:alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)|\[\[[^\]]*\]\])");
+            std::string plain = text;
+            RE2::GlobalReplace(&plain, attribute, "");
+            const auto brace = plain.find('{');
+            const auto bracket = next_bracket(plain, 0, false);
             if (word != std::string("using") && word != std::string("typedef") && bracket < brace) { return {}; }
             return word;
         }
@@ -446,13 +501,73 @@ constexpr std::array standard_headers{StandardHeader{"std::string", "string"},
                                       StandardHeader{"std::mutex", "mutex"},
                                       StandardHeader{"std::atomic", "atomic"},
                                       StandardHeader{"std::future", "future"},
-                                      StandardHeader{"std::bitset", "bitset"}};
+                                      StandardHeader{"std::bitset", "bitset"},
+                                      StandardHeader{"std::strong_ordering", "compare"},
+                                      StandardHeader{"std::weak_ordering", "compare"},
+                                      StandardHeader{"std::partial_ordering", "compare"},
+                                      StandardHeader{"operator<=>", "compare"},
+                                      StandardHeader{"std::integral", "concepts"},
+                                      StandardHeader{"std::floating_point", "concepts"},
+                                      StandardHeader{"std::same_as", "concepts"},
+                                      StandardHeader{"std::convertible_to", "concepts"},
+                                      StandardHeader{"std::derived_from", "concepts"},
+                                      StandardHeader{"std::invocable", "concepts"},
+                                      StandardHeader{"std::predicate", "concepts"},
+                                      StandardHeader{"std::regular", "concepts"},
+                                      StandardHeader{"std::totally_ordered", "concepts"},
+                                      StandardHeader{"std::equality_comparable", "concepts"},
+                                      StandardHeader{"std::copyable", "concepts"},
+                                      StandardHeader{"std::movable", "concepts"},
+                                      StandardHeader{"std::invoke_result_t", "type_traits"},
+                                      StandardHeader{"std::enable_if_t", "type_traits"},
+                                      StandardHeader{"std::decay_t", "type_traits"},
+                                      StandardHeader{"std::remove_cvref_t", "type_traits"},
+                                      StandardHeader{"std::is_same_v", "type_traits"},
+                                      StandardHeader{"std::is_integral_v", "type_traits"},
+                                      StandardHeader{"std::is_arithmetic_v", "type_traits"},
+                                      StandardHeader{"std::is_nothrow_move_constructible_v", "type_traits"},
+                                      StandardHeader{"std::underlying_type_t", "type_traits"},
+                                      StandardHeader{"std::conditional_t", "type_traits"},
+                                      StandardHeader{"std::true_type", "type_traits"},
+                                      StandardHeader{"std::false_type", "type_traits"},
+                                      StandardHeader{"std::exception", "exception"},
+                                      StandardHeader{"std::exception_ptr", "exception"},
+                                      StandardHeader{"std::runtime_error", "stdexcept"},
+                                      StandardHeader{"std::logic_error", "stdexcept"},
+                                      StandardHeader{"std::invalid_argument", "stdexcept"},
+                                      StandardHeader{"std::out_of_range", "stdexcept"},
+                                      StandardHeader{"std::error_code", "system_error"},
+                                      StandardHeader{"std::hash", "functional"},
+                                      StandardHeader{"std::less", "functional"},
+                                      StandardHeader{"std::equal_to", "functional"},
+                                      StandardHeader{"std::reference_wrapper", "functional"},
+                                      StandardHeader{"std::numeric_limits", "limits"},
+                                      StandardHeader{"std::monostate", "variant"},
+                                      StandardHeader{"std::thread", "thread"},
+                                      StandardHeader{"std::jthread", "thread"},
+                                      StandardHeader{"std::stop_token", "stop_token"},
+                                      StandardHeader{"std::condition_variable", "condition_variable"},
+                                      StandardHeader{"std::shared_mutex", "shared_mutex"},
+                                      StandardHeader{"std::input_iterator_tag", "iterator"},
+                                      StandardHeader{"std::forward_iterator_tag", "iterator"},
+                                      StandardHeader{"std::bidirectional_iterator_tag", "iterator"},
+                                      StandardHeader{"std::random_access_iterator_tag", "iterator"},
+                                      StandardHeader{"std::input_iterator", "iterator"},
+                                      StandardHeader{"std::forward_iterator", "iterator"},
+                                      StandardHeader{"std::reverse_iterator", "iterator"},
+                                      StandardHeader{"std::default_sentinel_t", "iterator"},
+                                      StandardHeader{"std::ranges", "ranges"},
+                                      StandardHeader{"std::source_location", "source_location"},
+                                      StandardHeader{"std::ostringstream", "sstream"},
+                                      StandardHeader{"std::istringstream", "sstream"},
+                                      StandardHeader{"std::ifstream", "fstream"},
+                                      StandardHeader{"std::ofstream", "fstream"}};
 constexpr std::array c_headers{
     StandardHeader{"size_t", "stddef.h"},   StandardHeader{"ptrdiff_t", "stddef.h"}, StandardHeader{"bool", "stdbool.h"},
     StandardHeader{"int8_t", "stdint.h"},   StandardHeader{"int16_t", "stdint.h"},   StandardHeader{"int32_t", "stdint.h"},
     StandardHeader{"int64_t", "stdint.h"},  StandardHeader{"uint8_t", "stdint.h"},   StandardHeader{"uint16_t", "stdint.h"},
     StandardHeader{"uint32_t", "stdint.h"}, StandardHeader{"uint64_t", "stdint.h"},  StandardHeader{"FILE", "stdio.h"},
-    StandardHeader{"time_t", "time.h"}};
+    StandardHeader{"time_t", "time.h"},     StandardHeader{"va_list", "stdarg.h"}};
 
 bool ends_with_any(const std::string& path, std::initializer_list<std::string_view> endings) {
     return std::any_of(endings.begin(), endings.end(), [&](auto ending) { return path.ends_with(ending); });
@@ -557,6 +672,9 @@ public:
         return false;
     }
 
+    [[nodiscard]] bool includes(const std::string& line) const {
+        return includes_.contains(line) || text_.find("#include " + line) != std::string::npos;
+    }
     void include(const std::string& line) {
         if (text_.find("#include " + line) == std::string::npos) { includes_.insert(line); }
     }
@@ -664,7 +782,13 @@ private:
         const auto code = code_only(text_);
         for (auto at = find_word(code, name); at != std::string::npos; at = find_word(code, name, at + 1)) {
             const auto lead = squeezed(std::string_view(code).substr(line_begin(at), at - line_begin(at)));
-            if (find_word(lead, "class") == std::string::npos && find_word(lead, "struct") == std::string::npos) { continue; }
+            static const RE2 declares(R"(\b(?:class|struct)\s+(?:alignas\s*\([^)]*\)\s*|\[\[[^\]]*\]\]\s*|\w+\s+|\w+::\s*)*$)");
+            const auto next = code.find_first_not_of(" \n", at + name.size());
+            // Not a base class, nor the parameter of a template.
+            if (!RE2::PartialMatch(lead + " ", declares) ||
+                (next != std::string::npos && std::string_view(">,=&*").find(code[next]) != std::string_view::npos)) {
+                continue;
+            }
             const auto stop = code.find_first_of("{;()", at);
             if (stop == std::string::npos || code[stop] != '{') { continue; }
             if (const auto end = closing(code, stop); end != std::string::npos) { return std::pair{stop + 1, end}; }
@@ -694,6 +818,10 @@ public:
     Skeletons write(std::vector<SkeletonInterface> interfaces) {
         for (auto& interface : interfaces) { unwrap(interface); }
         interfaces_ = &interfaces;
+        for (const auto& each : interfaces) {
+            const auto last = each.name.substr(each.name.find_last_of(".:") + 1);
+            if (is_header(each.file) && !type_keyword(each.signature).empty()) { specified_types_[last].insert(each.file); }
+        }
         Skeletons result;
         // Types and values first, because methods and parameters need them.
         for (const bool types : {true, false}) {
@@ -742,6 +870,30 @@ private:
         if (!interface.name.starts_with(spaces)) { interface.name = spaces + interface.name; }
     }
 
+    /// Returns the name of a class in a class that declares methods. Empty for other members.
+    static std::string nested_type(const std::string& member) {
+        const auto keyword = type_keyword(member);
+        const auto open = member.find('{');
+        if ((keyword != "class" && keyword != "struct") || open == std::string::npos ||
+            member.find('(', open) == std::string::npos || member.back() != '}') {
+            return {};
+        }
+        std::string name;
+        RE2::PartialMatch(without_template(member), R"(^(?:class|struct)\s+(\w+))", &name);
+        return name;
+    }
+
+    /// Returns a data member without its name and value: the types that it needs.
+    static std::string without_name(const std::string& member) {
+        const auto code = code_only(member);
+        auto end = std::min(code.find_first_of("={;"), code.size());
+        while (end > 0 && (code[end - 1] == ' ' || code[end - 1] == ']')) {
+            end = code[end - 1] == ']' ? std::min(code.rfind('[', end - 1), end - 1) : end - 1;
+        }
+        while (end > 0 && is_word(code[end - 1])) { --end; }
+        return code.substr(0, end);
+    }
+
     /// Returns a class as written, with the skeleton's body for each method that it declares.
     std::string with_bodies(CFile& target, const std::string& text, const std::string& name) {
         const auto code = code_only(text);
@@ -752,7 +904,10 @@ private:
         auto begin = open + 1;
         for (auto at = begin; at <= close; ++at) {
             if (at < close && (code[at] == '(' || code[at] == '{' || code[at] == '[')) { at = closing(code, at); }
-            const bool label = at < close && code[at] == ':' && code[at + 1] != ':' && code[at - 1] != ':';
+            const bool colon = at < close && code[at] == ':' && code[at + 1] != ':' && code[at - 1] != ':';
+            // A bit-field, or the base of a nested type.
+            const bool label = colon && (code.substr(begin, at - begin).find('(') != std::string::npos ||
+                                         RE2::FullMatch(code.substr(begin, at - begin), R"(\s*(?:public|protected|private)\s*)"));
             if (at < close && code[at] != ';' && !label) { continue; }
             auto member = squeezed(std::string_view(text).substr(begin, at - begin));
             member.erase(0, std::min(member.find_first_not_of(' '), member.size()));
@@ -762,13 +917,18 @@ private:
                 result += member + ":\n";
             } else if (label) {
                 throw CannotDeclare{"the signature `" + text + "` has text after `:` that a skeleton cannot have"};
-            } else if (code_only(member).find('(') == std::string::npos || code_only(member).find('=') != std::string::npos) {
+            } else if (const auto inner = nested_type(member); !inner.empty()) {
+                result += "    " + with_bodies(target, member, name + "::" + inner) + ";\n";
+            } else if (!is_method(member)) {
+                project_includes(target, target.path(), without_name(member));
                 result += "    " + member + ";\n";
             } else {
                 // A function that can only throw is no constant expression.
                 const auto function = parse_function(without_words(member, {"constexpr ", "consteval "}));
                 add_failing_includes(target, function);
-                project_includes(target, target.path(), types_alone(function.parameters()));
+                project_includes(target, target.path(),
+                                 function.text.substr(0, function.name) + types_alone(function.parameters()) +
+                                     function.text.substr(function.close));
                 const bool constructs = function.own_name() == name_parts(name).back();
                 result += "    " + function.text + (constructs ? base_initializer(text.substr(0, open)) : std::string()) +
                           body(function, name + "::" + function.own_name(), target.is_c(), "    ");
@@ -822,16 +982,18 @@ private:
         }
         for (const auto& word : words) {
             if (std::find(type_words.begin(), type_words.end(), word) != type_words.end() || target.has_type(word)) { continue; }
-            std::string found;
-            std::size_t count = 0;
+            std::set<std::string> found;
             for (const auto& [header, content] : contents_) {
                 if (header == path || !is_header(header) || content.find(word) == std::string::npos) { continue; }
-                if (CFile(header, content, false).defines_type(word)) {
-                    found = header;
-                    ++count;
-                }
+                if (CFile(header, content, false).defines_type(word)) { found.insert(header); }
             }
-            if (count == 1) { target.include("\"" + include_path(found) + "\""); }
+            // The specification may declare the type in a header that does not exist yet.
+            const auto specified = specified_types_.find(word);
+            if (specified != specified_types_.end()) { found.insert(specified->second.begin(), specified->second.end()); }
+            if (found.size() != 1 || *found.begin() == path) { continue; }
+            const auto other = files_.find(*found.begin());
+            const bool returns = other != files_.end() && other->second.includes("\"" + include_path(path) + "\"");
+            if (!returns) { target.include("\"" + include_path(*found.begin()) + "\""); }
         }
     }
 
@@ -860,7 +1022,11 @@ private:
         const auto text = without_semicolon(squeezed(interface.signature));
         auto& target = file(interface.file);
         if (target.mentions(name) || target.has_define(name)) { return; }
-        if (text.front() == '#') { return target.append({}, text + "\n"); }
+        if (text.front() == '#') {
+            auto lines = without_semicolon(interface.signature);
+            while (lines.back() == '\n') { lines.pop_back(); }
+            return target.append({}, lines + "\n");
+        }
         standard_includes(target, text);
         auto spaces = parts;
         spaces.pop_back();
@@ -888,15 +1054,24 @@ private:
         standard_includes(target, text);
         const bool is_class = keyword == "class" || keyword == "struct";
         const auto open = code.find('{');
-        if (is_class && open != std::string::npos && code.find('(', open) != std::string::npos) {
-            if (target.is_c()) {
+        if (!is_class) { project_includes(target, interface.file, code.substr(std::min(code.find_first_of("={"), code.size()))); }
+        if (is_class && open != std::string::npos) {
+            static const RE2 bases(R"([^:]:([^:].*)$)");
+            std::string base;
+            if (RE2::PartialMatch(code.substr(0, open), bases, &base)) { project_includes(target, interface.file, base); }
+            const auto filled = with_bodies(target, text, qualified_name(parts));
+            const bool has_methods = filled.find(marker_) != std::string::npos;
+            if (has_methods && target.is_c()) {
                 throw CannotDeclare{"the signature `" + interface.signature + "` has methods, and " + interface.file + " is C"};
             }
-            text = with_bodies(target, text, qualified_name(parts));
+            if (has_methods) { text = filled; }
         }
         if (open == std::string::npos && is_class) { text += keyword == "class" ? " {\npublic:\n}" : " {\n}"; }
         auto spaces = parts;
         spaces.pop_back();
+        // `template <> struct std::hash<Point>` names its own namespace.
+        static const RE2 qualified(R"(^template\s*<\s*>\s*(?:class|struct)\s+\w+::)");
+        if (RE2::PartialMatch(text, qualified)) { spaces.clear(); }
         target.append(spaces, text + ";\n");
     }
 
@@ -936,9 +1111,13 @@ private:
         standard_includes(target, types + text.substr(plain.close));
         project_includes(target, interface.file, types);
         const auto name = qualified_name(parts);
+        if (!owner.empty() && !target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }
+        if (plain.needs_no_body) {
+            const auto line = function.text.substr(0, function.qualified) + function.text.substr(function.name) + ";\n";
+            return owner.empty() ? target.append(spaces, line) : target.add_member(owner, "    " + line);
+        }
         if (!owner.empty()) {
             add_failing_includes(target, plain);
-            if (!target.has_type(owner)) { target.append(spaces, "class " + owner + " {\npublic:\n};\n"); }
             target.add_member(owner, "    " + plain.text + body(plain, name, target.is_c(), "    "));
             return;
         }
@@ -981,7 +1160,10 @@ private:
         return found == interfaces_->end() ? nullptr : &*found;
     }
 
-    static std::string definition_head(const CFunction& function, const std::string& path, bool c) {
+    static std::string definition_head(CFunction function, const std::string& path, bool c) {
+        // A definition must not end with an attribute.
+        static const RE2 attribute(R"(\s*__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)\s*$)");
+        RE2::Replace(&function.text, attribute, "");
         if (is_source(path)) { return without_defaults(function); }
         if (function.text.compare(0, 8, "template") == 0) { return function.text; }
         // A function that can only throw is no constant expression.
@@ -989,7 +1171,14 @@ private:
         if (find_word(head, "inline") != std::string::npos) { return head; }
         const bool local = find_word(head, "static") != std::string::npos;
         if (local && !c) { return head; }
-        return (c && !local ? "static inline " : "inline ") + head;
+        // `[[nodiscard]]` stands before `inline`.
+        std::size_t place = 0;
+        while (head.compare(place, 2, "[[") == 0) {
+            const auto end = head.find("]]", place);
+            if (end == std::string::npos) { break; }
+            place = std::min(head.find_first_not_of(' ', end + 2), head.size());
+        }
+        return head.substr(0, place) + (c && !local ? "static inline " : "inline ") + head.substr(place);
     }
 
     static std::string without_defaults(const CFunction& function) {
@@ -1019,6 +1208,7 @@ private:
     bool cpp_project_ = false;
     const std::vector<SkeletonInterface>* interfaces_ = nullptr;
     std::map<std::string, CFile> files_;
+    std::map<std::string, std::set<std::string>> specified_types_;  ///< Name → headers.
     std::vector<std::string> order_;
 };
 

@@ -26,10 +26,11 @@ struct Skeletons {
 ///   - The body is `throw std::logic_error("<marker> a::b::f")`. In C, and in noexcept functions and destructors, it prints
 ///     the text to standard error and calls abort(). The skeleton omits `constexpr`, because such a body cannot be constexpr.
 ///   - Functions that the file already declares with the same parameters are skipped. Includes the standard headers that the
-///     signature needs, and the project's header of each type that only one header declares. A new header gets `#pragma once`.
+///     signature needs, and the project's header of each type that only one header declares, be it by another interface. A new
+///     header gets `#pragma once`.
 ///   - A signature is one function without a body, or one class, struct, enum or using. It may contain members; its methods get
-///     bodies. `namespace a { class b … }` is `a::b`. A constant, a variable with its value and a `#define` are declared as
-///     written.
+///     bodies. `namespace a { class b … }` is `a::b`. A constant, a variable with its value, an
+///     `extern` variable, a function that is `= default` and a `#define`, also with parameters, are declared as written.
 [[nodiscard]] Skeletons write_c_skeletons(const std::vector<SkeletonInterface>& interfaces,
                                           const std::map<std::string, std::string>& contents,
                                           const std::vector<std::string>& existing, const std::string& marker);

@@ -27,19 +27,21 @@ struct PlainKind {
 
 // Parameters contain no braces, semicolons or comments. `interface{}` and `struct{}` are removed before a signature is matched.
 constexpr PlainKind plain_kinds[] = {
-    {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[[^\]{};]*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)", "func ",
-     R"((?s)type\s+(\w+)(?:\[[^\]]*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
-     R"((?m)^(?:type|const|var)\s+%\b|^\t%(?:\s+[\w.\[\]]+)?\s*=[^=])", R"((?m)^func\s+(\([^)]*\)\s*)?%\s*(?:\[[^\]]*\]\s*)?\()"},
-    {"rust", R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)",
+    {"go", R"(func\s+(?:\([^(){};]*\)\s*)?(\w+)(?:\[(?:[^\[\]{};]|\[[^\[\]{};]*\])*\])?\s*\([^{};]*)", R"((\w+)\s*\([^{};]*)",
+     "func ", R"((?s)type\s+(\w+)(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\])?\s+(?:=\s*)?[^\s(].*)", R"((?:const|var)\s+(\w+)\b[^\n;]*)",
+     R"((?m)^(?:type|const|var)\s+%\b|^\t%(?:\s+[\w.\[\]]+)?\s*=[^=])",
+     R"((?m)^func\s+(\([^)]*\)\s*)?%\s*(?:\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)?\()"},
+    {"rust",
+     R"((?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+|extern\s+"[^"]*"\s+)*fn\s+(\w+)\s*(?:<[^{};]*>)?\s*\([^{};]*)",
      R"((\w+)\s*\([^{};]*)", "pub fn ",
-     R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?\s*(?:\([^{}]*\)\s*;?|;|\{.*\})?)",
+     R"((?s)(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait)\s+(\w+)\s*(?:<[^{};]*>)?(?:\s*:[^{};]*)?(?:\s*where\b[^{};]*)?\s*(?:\([^{}]*\)\s*(?:where\b[^{};]*)?;?|;|\{.*\})?)",
      R"((?:pub(?:\([a-z ]+\))?\s+)?(?:const|static|type)\s+(\w+)\s*[:=<][^{}]*)",
      R"((?m)^\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([a-z ]+\))?\s+)?(?:struct|enum|union|trait|const|static|type)\s+%\b)",
      R"((?m)^[ \t]*(?:pub(?:\([a-z ]+\))?\s+)?(?:const\s+|async\s+|unsafe\s+)*fn\s+()%\s*(?:<[^{};()]*>)?\s*\()"},
     {"java",
-     R"((?:(?:public|protected|private|static|final|abstract|synchronized)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
-     R"([\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
-     R"((?s)(?:(?:public|protected|private|static|final|abstract|sealed)\s+)*(?:class|interface|enum|record)\s+(\w+)\b.*)",
+     R"((?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|protected|private|static|final|abstract|synchronized|default)\s+)+(?:<[^{};]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?(\w+)\s*\([^{};]*)",
+     R"((?:<[^{};]*>\s*)?[\w.<>\[\], ?]+\s+(\w+)\s*\([^{};]*)", "public static ",
+     R"((?s)(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|protected|private|static|final|abstract|sealed|non-sealed|strictfp)\s+)*(?:class|interface|enum|record|@interface)\s+(\w+)\b.*)",
      R"((?:(?:public|protected|private|static|final)\s+)+[\w.<>\[\], ?]+\s+(\w+)\s*(?:=[^{}]*)?)",
      R"((?m)^[^/*\n(]*\b(?:class|interface|enum|record|[\w.<>\[\]?]+)\s+%\s*(?:[={;<]|extends|implements|$))",
      R"((?m)^[ \t]*()(?:(?:public|protected|private|static|final|abstract|synchronized)\s+)*(?:<[^{};()]*>\s*)?(?:[\w.<>\[\], ?]+\s+)?%\s*\()"},
@@ -67,6 +69,31 @@ constexpr std::pair<std::string_view, std::string_view> java_packages[] = {
     {"java.io", "IOException InputStream OutputStream Reader Writer File"},
     {"java.nio.file", "Path Files"},
     {"java.util.concurrent", "Callable Future ExecutorService CompletableFuture TimeUnit ConcurrentHashMap"}};
+
+/// Rust: names that a declaration may use without their path.
+constexpr std::pair<std::string_view, std::string_view> rust_modules[] = {
+    {"std::time", "Duration Instant SystemTime"},
+    {"std::collections", "HashMap HashSet BTreeMap BTreeSet VecDeque BinaryHeap LinkedList"},
+    {"std::sync", "Arc Mutex RwLock Condvar"},
+    {"std::rc", "Rc"},
+    {"std::cell", "RefCell Cell"},
+    {"std::path", "Path PathBuf"},
+    {"std::str", "FromStr Chars"},
+    {"std::num", "ParseIntError ParseFloatError NonZeroU32 NonZeroUsize"},
+    {"std::cmp", "Ordering Reverse"},
+    {"std::hash", "Hash Hasher"},
+    {"std::fmt", "Display Formatter"},
+    {"std::ops",
+     "Index IndexMut Add Sub Mul Div Rem Neg Not AddAssign SubAssign MulAssign DivAssign RemAssign Deref DerefMut Range "
+     "RangeInclusive RangeBounds BitAnd BitOr BitXor Shl Shr"},
+    {"std::borrow", "Cow Borrow"},
+    {"std::marker", "PhantomData"},
+    {"std::future", "Future"},
+    {"std::pin", "Pin"},
+    {"std::io", "BufRead Read Write"},
+    {"std::iter", "FusedIterator Sum Product Peekable"},
+    {"std::error", "Error"},
+    {"std", "fmt io"}};
 
 /// Rules for reading these languages that only tell brackets from strings and comments.
 CodeRules bracket_rules() {
@@ -242,6 +269,148 @@ std::string folder_path(std::string_view path) {
     return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
 }
 
+/// Returns where the `>` is that closes the `<` at `open`; npos: none. `->` closes nothing.
+std::size_t closing_angle(std::string_view code, std::size_t open) {
+    std::size_t depth = 0;
+    for (auto at = open; at < code.size(); ++at) {
+        if (code[at] == '<') { ++depth; }
+        if (code[at] == '>' && (at == 0 || (code[at - 1] != '-' && code[at - 1] != '=')) && --depth == 0) { return at; }
+    }
+    return std::string_view::npos;
+}
+
+std::string without_outer_blanks(std::string_view text) {
+    const auto first = text.find_first_not_of(" \t\n\r");
+    return first == std::string_view::npos ? std::string{}
+                                           : std::string(text.substr(first, text.find_last_not_of(" \t\n\r") - first + 1));
+}
+
+/// Rust: what an `impl` of a type repeats: `<T: Ord>`, `<T>` and `where T: Clone`.
+struct Generics {
+    std::string declared;
+    std::string used;
+    std::string bounds;
+};
+
+Generics generics_of(const std::string& text, const std::string& owner) {
+    Generics result;
+    const auto code = read_code(text, bracket_rules()).code;
+    const RE2 head(R"(\b(?:struct|enum|union)\s+)" + owner + R"(\b\s*)");
+    re2::StringPiece found;
+    if (!head.Match(code, 0, code.size(), RE2::UNANCHORED, &found, 1)) { return result; }
+    auto at = static_cast<std::size_t>(found.data() - code.data()) + found.size();
+    if (at < code.size() && code[at] == '<') {
+        const auto close = closing_angle(code, at);
+        if (close == std::string::npos) { return result; }
+        for (const auto& each : split_list(std::string_view(text).substr(at + 1, close - at - 1))) {
+            static const RE2 preset(R"(\s=\s[^=].*$)");
+            auto declared = each;
+            RE2::Replace(&declared, preset, "");
+            result.declared += (result.declared.empty() ? "" : ", ") + declared;
+            auto name = declared.substr(0, declared.find(':'));
+            if (name.starts_with("const ")) { name.erase(0, 6); }
+            result.used += (result.used.empty() ? "" : ", ") + without_outer_blanks(name);
+        }
+        at = close + 1;
+    }
+    const auto end = std::min(code.find_first_of("{;", at), code.size());
+    const auto bounds = code.find("where", at);
+    if (bounds < end) { result.bounds = without_outer_blanks(std::string_view(text).substr(bounds, end - bounds)); }
+    if (!result.declared.empty()) { result.declared = "<" + result.declared + ">"; }
+    if (!result.used.empty()) { result.used = "<" + result.used + ">"; }
+    return result;
+}
+
+/// Rust: the functions of well-known traits that need no associated type. `%` is the trait's argument. Nothing for another trait.
+const std::string* functions_of_trait(const std::string& name) {
+    static const std::string fmt = "fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result;";
+    static const std::map<std::string, std::string> known{
+        {"Display", fmt},
+        {"Debug", fmt},
+        {"Error", ""},
+        {"Eq", ""},
+        {"Copy", ""},
+        {"Drop", "fn drop(&mut self);"},
+        {"Default", "fn default() -> Self;"},
+        {"Clone", "fn clone(&self) -> Self;"},
+        {"PartialEq", "fn eq(&self, other: &%) -> bool;"},
+        {"PartialOrd", "fn partial_cmp(&self, other: &%) -> Option<std::cmp::Ordering>;"},
+        {"Ord", "fn cmp(&self, other: &Self) -> std::cmp::Ordering;"},
+        {"Hash", "fn hash<H: std::hash::Hasher>(&self, state: &mut H);"},
+        {"From", "fn from(value: %) -> Self;"},
+        {"AsRef", "fn as_ref(&self) -> &%;"}};
+    const auto found = known.find(name);
+    return found == known.end() ? nullptr : &found->second;
+}
+
+/// Java: a type in a file.
+struct TypeRange {
+    std::string kind;  ///< class, interface, enum, record.
+    std::string name;
+    std::size_t open = 0;
+    std::size_t close = 0;
+};
+
+std::vector<TypeRange> java_types(const std::string& code) {
+    std::vector<TypeRange> types;
+    static const RE2 head(R"(\b(class|interface|enum|record)\s+(\w+))");
+    re2::StringPiece parts[3];
+    for (std::size_t at = 0; at < code.size() && head.Match(code, at, code.size(), RE2::UNANCHORED, parts, 3);) {
+        at = static_cast<std::size_t>(parts[0].data() - code.data()) + parts[0].size();
+        auto open = code.find_first_of("{(;", at);
+        if (open != std::string::npos && code[open] == '(') {
+            const auto close = closing_bracket(code, open);
+            open = close == std::string::npos ? close : code.find_first_of("{;", close);
+        }
+        if (open == std::string::npos || code[open] != '{') { continue; }
+        const auto close = closing_bracket(code, open);
+        if (close != std::string::npos) { types.push_back({std::string(parts[1]), std::string(parts[2]), open, close}); }
+    }
+    return types;
+}
+
+/// Java: the `;` after an enum's constants; npos: they have none.
+std::size_t end_of_constants(const std::string& code, const TypeRange& type) {
+    for (auto at = type.open + 1; at < type.close; ++at) {
+        if (code[at] == '(' || code[at] == '{') { at = std::min(closing_bracket(code, at), type.close); }
+        if (code[at] == ';') { return at; }
+    }
+    return std::string::npos;
+}
+
+/// Java: gives a body to each method that a class, a record or an enum in this declaration lacks it for.
+std::string with_java_bodies(const std::string& text, const std::string& marker) {
+    const auto code = read_code(text, bracket_rules()).code;
+    const auto types = java_types(code);
+    std::map<std::size_t, std::string, std::greater<>> bodies;
+    for (const auto& type : types) {
+        auto begin = type.open + 1;
+        if (type.kind == "enum") { begin = std::min(end_of_constants(code, type), type.close - 1) + 1; }
+        for (auto at = begin; at < type.close; ++at) {
+            if (code[at] == '(') { at = std::min(closing_bracket(code, at), type.close); }
+            if (code[at] == '{') {
+                at = std::min(closing_bracket(code, at), type.close);
+                begin = at + 1;
+            }
+            if (at >= type.close || code[at] != ';') { continue; }
+            const auto member = code.substr(begin, at - begin);
+            begin = at + 1;
+            static const RE2 method(R"((?s)^[^=]*?(\w+)\s*\([^()]*\)\s*(?:throws\s+[\w., ]+)?\s*$)");
+            static const RE2 abstract(R"(\b(?:abstract|native)\b)");
+            static const RE2 of_interface(R"(\b(?:default|static|private)\b)");
+            std::string name;
+            if (!RE2::FullMatch(member, method, &name) || RE2::PartialMatch(member, abstract) ||
+                (type.kind == "interface" && !RE2::PartialMatch(member, of_interface))) {
+                continue;
+            }
+            bodies[at] = " { throw new UnsupportedOperationException(\"" + marker + " " + name + "\"); }";
+        }
+    }
+    std::string result = text;
+    for (const auto& [at, body] : bodies) { result.replace(at, 1, body); }
+    return result;
+}
+
 /// Go: a removed body may have been the only user of an import.
 std::string without_unused_imports(const std::string& text) {
     const auto code = read_code(text, bracket_rules()).code;
@@ -283,8 +452,19 @@ public:
                 plain.replace(at, std::string_view(empty).size(), "any");
             }
         }
+        if (kind_.name == "go") {
+            static const RE2 constraint(R"(\b(?:interface|struct)\s*\{[^{}]*\})");
+            RE2::GlobalReplace(&plain, constraint, "any");
+        }
         if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) {
             return problem("a signature must not contain comments");
+        }
+        if (kind_.name == "rust" && RE2::PartialMatch(signature, R"(^(?:unsafe\s+)?impl\b)")) {
+            const auto what = declare_impl(interface.file, signature);
+            return what.empty() ? void() : problem(what);
+        }
+        if (kind_.name == "go" && RE2::PartialMatch(signature, R"(^(?:const|var)\s*\()")) {
+            return declare_group(interface, signature);
         }
         std::string name;
         const bool type = RE2::FullMatch(signature, kind_.type, &name);
@@ -292,13 +472,19 @@ public:
         if (type || value) {
             if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
             if (is_named(interface.file, name)) { return; }
-            return type ? declare_type(interface.file, name, signature) : declare_value(interface.file, signature);
+            if (type) {
+                declare_type(interface.file, name, signature);
+            } else {
+                declare_value(interface, signature);
+            }
+            if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
+            return;
         }
         if (!RE2::FullMatch(plain, kind_.function, &name)) {
             if (!RE2::FullMatch(plain, kind_.bare, &name)) {
                 return problem("`" + signature + "` must be one function without a body, or a type, or a constant");
             }
-            signature = kind_.prefix + signature;
+            if (kind_.name != "java" || !is_interface(interface.file)) { signature = kind_.prefix + signature; }
         }
         if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
         auto& text = content(interface.file);
@@ -314,7 +500,7 @@ public:
             case Known::changed:
                 break;
             case Known::no:
-                write_function(interface.file, text, name, owner, signature);
+                write_function(interface, text, name, owner, signature);
                 break;
         }
         import_what_is_named(content(interface.file), signature);
@@ -378,7 +564,7 @@ private:
             signature += RE2::PartialMatch(signature, R"(\b(?:struct|union)\s+\w)") ? unused_parameters(signature) + ";" : " {}";
         }
         if (kind_.name == "java") {
-            if (bare) { signature += " {\n}"; }
+            signature = bare ? signature + " {\n}" : with_java_bodies(signature, marker_);
             if (stem_of(path) == name && !files_.contains(path) && !contents_.contains(path)) {
                 files_.emplace(path, package_line(path) + signature + "\n");
             } else if (stem_of(path) != name ||
@@ -409,8 +595,13 @@ private:
         return used.empty() ? std::string{} : "(std::marker::PhantomData<(" + used + ")>)";
     }
 
-    void declare_value(const std::string& path, const std::string& signature) {
+    void declare_value(const SkeletonInterface& interface, const std::string& signature) {
+        const auto& path = interface.file;
         auto& text = content(path);
+        if (const auto owner = owner_of(interface.name, signature); kind_.name == "rust" && !owner.empty()) {
+            write_in_impl(path, text, owner, "    " + signature + ";\n");
+            return import_what_is_named(text, signature);
+        }
         const auto line = (kind_.name == "java" ? "    " : "") + signature + (kind_.name == "go" ? "\n" : ";\n");
         if (kind_.name == "java") {
             const auto open = text.find('{');
@@ -419,6 +610,158 @@ private:
             write(text, line);
         }
         import_what_is_named(text, signature);
+    }
+
+    /// Go: a group of constants or variables, of which one has the interface's name.
+    void declare_group(const SkeletonInterface& interface, const std::string& signature) {
+        const auto name = last_part(interface.name);
+        static const RE2 first(R"(\(\s*(\w+))");
+        std::string begins;
+        if (!RE2::PartialMatch(signature, first, &begins) || is_named(interface.file, begins) || is_named(interface.file, name)) {
+            return;
+        }
+        write(content(interface.file), signature + "\n");
+        import_what_is_named(content(interface.file), signature);
+    }
+
+    /// Rust: writes an `impl` with the skeleton's body for each function. Returns why it cannot.
+    std::string declare_impl(const std::string& path, const std::string& signature) {
+        const auto code = read_code(signature, bracket_rules()).code;
+        const auto open = code.find('{');
+        auto head = without_outer_blanks(std::string_view(signature).substr(0, std::min(open, signature.size())));
+        static const RE2 parts_of(
+            R"((?s)^(?:unsafe\s+)?impl\b\s*(?:<.*?>\s+|<[^<>]*>\s*)?(?:(?:\w+::)*(\w+)\s*(<.*>)?\s+for\s+)?&?.*$)");
+        std::string trait;
+        std::string argument;
+        if (!RE2::FullMatch(head, parts_of, &trait, &argument)) { return "`" + signature + "` is not an `impl`"; }
+        std::string body;
+        if (open != std::string::npos) {
+            const auto close = closing_bracket(code, open);
+            if (close == std::string::npos) { return "the brackets in `" + signature + "` do not match"; }
+            body = signature.substr(open + 1, close - open - 1);
+        } else if (const auto* known = functions_of_trait(trait); known != nullptr) {
+            body = *known;
+            auto other = argument.size() > 2 ? argument.substr(1, argument.size() - 2) : std::string("Self");
+            if (const auto at = body.find('%'); at != std::string::npos) { body.replace(at, 1, other); }
+        } else {
+            return "give the associated types and functions of `" + head + "`, the functions without bodies, such as `" + head +
+                   " { type Output = i32; fn name(&self) -> i32; }`";
+        }
+        auto& text = content(path);
+        if (without_blanks(text).find(without_blanks(head) + "{") != std::string::npos) { return {}; }
+        const auto lines = impl_lines(body, trait);
+        if (!lines.starts_with("    ") && !lines.empty()) { return lines; }
+        write(text, head + (lines.empty() ? " {}\n" : " {\n" + lines + "}\n"));
+        import_what_is_named(content(path), head + body);
+        use_types_of_others(path, head + body);
+        return {};
+    }
+
+    /// Returns the indented items of an `impl`. Else a problem, which is not indented.
+    [[nodiscard]] std::string impl_lines(const std::string& body, const std::string& trait) const {
+        const auto code = read_code(body, bracket_rules()).code;
+        std::string lines;
+        for (std::size_t begin = 0; begin < body.size();) {
+            auto end = begin;
+            while (end < code.size() && code[end] != ';' && code[end] != '{') {
+                end = code[end] == '(' || code[end] == '[' ? std::min(closing_bracket(code, end), code.size() - 1) + 1 : end + 1;
+            }
+            const auto item = without_outer_blanks(std::string_view(body).substr(begin, end - begin));
+            const bool has_body = end < code.size() && code[end] == '{';
+            begin = has_body ? std::min(closing_bracket(code, end), code.size() - 1) + 1 : end + 1;
+            if (item.empty()) { continue; }
+            std::string name;
+            if (RE2::FullMatch(item, kind_.function, &name)) {
+                // A destructor that panics ends the whole program.
+                lines += (lines.empty() ? "    " : "\n    ") +
+                         (trait == "Drop" ? item + " {}" : function_text(item, name, "    ")) + "\n";
+            } else if (!has_body && RE2::PartialMatch(item, R"(^(?:#\[[^\]]*\]\s*)*(?:pub\s+)?(?:type|const)\s)")) {
+                lines += "    " + item + ";\n";
+            } else {
+                return "`" + item + "` is neither a function nor a type nor a constant";
+            }
+        }
+        return lines;
+    }
+
+    /// Rust: writes into an `impl` of the type that this writer began, or into the trait of that name.
+    void write_in_impl(const std::string& path, std::string& text, const std::string& owner, const std::string& lines) {
+        const auto generics = generics_of(text, owner);
+        const auto block = "impl" + generics.declared + " " + owner + generics.used +
+                           (generics.bounds.empty() ? std::string() : " " + generics.bounds) + " {\n";
+        const auto mark = text.rfind(block);
+        if (!is_ours(path, block) || mark == std::string::npos) {
+            ours_.insert(path + block);
+            return write(text, block + lines + "}\n");
+        }
+        const auto end = closing_bracket(text, mark + block.size() - 2);
+        text.insert(end, "\n" + lines);
+    }
+
+    /// Rust: adds a function to a trait of the file. False: it has no such trait.
+    bool write_in_trait(std::string& text, const std::string& name, const std::string& owner, std::string signature) const {
+        const auto code = read_code(text, bracket_rules()).code;
+        const RE2 head(R"(\btrait\s+)" + owner + R"(\b[^{;]*\{)");
+        re2::StringPiece found;
+        if (!head.Match(code, 0, code.size(), RE2::UNANCHORED, &found, 1)) { return false; }
+        const auto open = static_cast<std::size_t>(found.data() - code.data()) + found.size() - 1;
+        const auto close = closing_bracket(code, open);
+        if (close == std::string::npos) { return false; }
+        const re2::StringPiece body(code.data() + open, close - open);
+        if (RE2::PartialMatch(body, R"(\bfn\s+)" + name + R"(\b)")) { return true; }
+        static const RE2 visible(R"(\bpub(?:\([a-z ]+\))?\s+)");
+        RE2::Replace(&signature, visible, "");
+        // An existing trait has other implementations.
+        const auto before = contents_.find(path_of(text));
+        const bool is_new = before == contents_.end() || !RE2::PartialMatch(before->second, head);
+        auto place = close;
+        while (place > open + 1 && (text[place - 1] == ' ' || text[place - 1] == '\t')) { --place; }
+        text.insert(place, std::string(text[place - 1] == '\n' ? "" : "\n") + "    " +
+                               (is_new ? signature + ";" : function_text(signature, name, "    ")) + "\n");
+        return true;
+    }
+
+    /// Returns the path of one of the written files.
+    [[nodiscard]] std::string path_of(const std::string& text) const {
+        const auto found = std::find_if(files_.begin(), files_.end(), [&](const auto& each) { return &each.second == &text; });
+        return found == files_.end() ? std::string() : found->first;
+    }
+
+    /// Java: writes a method into the type that its name gives, else into that of the file.
+    void write_java_method(const SkeletonInterface& interface, std::string& text, const std::string& name,
+                           std::string signature) {
+        const auto code = read_code(text, bracket_rules()).code;
+        const auto types = java_types(code);
+        const auto dot = interface.name.find_last_of(".#");
+        const auto owner = dot == std::string::npos ? std::string() : last_part(std::string_view(interface.name).substr(0, dot));
+        const auto named = [&](const std::string& wanted) {
+            return std::find_if(types.begin(), types.end(), [&](const TypeRange& each) { return each.name == wanted; });
+        };
+        auto type = owner.empty() ? types.end() : named(owner);
+        if (type == types.end()) { type = named(stem_of(interface.file)); }
+        if (type == types.end()) { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
+        const bool has_body = type->kind == "interface" ? RE2::PartialMatch(signature, R"(\b(?:static|default|private)\b)")
+                                                        : !RE2::PartialMatch(signature, R"(\babstract\b)");
+        const std::string indent = type->name == stem_of(interface.file) ? "    " : "        ";
+        auto place = type->close;
+        while (place > type->open + 1 && (text[place - 1] == ' ' || text[place - 1] == '\t')) { --place; }
+        if (type->kind == "enum" && end_of_constants(code, *type) == std::string::npos) {
+            auto end = place;
+            while (end > type->open + 1 && (text[end - 1] == ' ' || text[end - 1] == '\n')) { --end; }
+            text.insert(end, ";");
+            ++place;
+        }
+        const bool fresh = text[place - 1] == '\n';
+        const bool empty = place >= 2 && fresh && text[place - 2] == '{';
+        text.insert(place, std::string(fresh ? "" : "\n") + (empty ? "" : "\n") + indent +
+                               (has_body ? function_text(signature, name, indent) : signature + ";") + "\n");
+    }
+
+    /// Java: true if the main type of a file is an interface: its methods are neither static nor have bodies.
+    [[nodiscard]] bool is_interface(const std::string& path) {
+        const auto types = java_types(read_code(content(path), bracket_rules()).code);
+        return std::any_of(types.begin(), types.end(),
+                           [&](const TypeRange& each) { return each.kind == "interface" && each.name == stem_of(path); });
     }
 
     /// Returns the type that a method belongs to, or empty.
@@ -568,30 +911,14 @@ private:
                indent + "}";
     }
 
-    void write_function(const std::string& path, std::string& text, const std::string& name, const std::string& owner,
+    void write_function(const SkeletonInterface& interface, std::string& text, const std::string& name, const std::string& owner,
                         const std::string& signature) {
-        if (kind_.name == "java") { return write(text, "    " + function_text(signature, name, "    ") + "\n"); }
+        const auto& path = interface.file;
+        if (kind_.name == "java") { return write_java_method(interface, text, name, signature); }
         if (kind_.name == "go" && !owner.empty() && !is_named(path, owner)) { declare_receiver(path, owner, signature); }
         if (kind_.name != "rust" || owner.empty()) { return write(text, function_text(signature, name, "") + "\n"); }
-        std::string generics;
-        RE2::PartialMatch(text, R"(\b(?:struct|enum|union)\s+)" + owner + R"(\s*(<[^{};(]*>))", &generics);
-        std::string used;
-        for (const auto& each :
-             split_list(generics.size() < 2 ? std::string_view{} : std::string_view(generics).substr(1, generics.size() - 2))) {
-            auto plain = each.substr(0, each.find_first_of(":="));
-            if (plain.starts_with("const ")) { plain.erase(0, 6); }
-            while (!plain.empty() && plain.back() == ' ') { plain.pop_back(); }
-            used += (used.empty() ? "" : ", ") + plain;
-        }
-        const auto block = "impl" + generics + " " + owner + (used.empty() ? "" : "<" + used + ">") + " {\n";
-        const auto mark = text.rfind(block);
-        const auto lines = "    " + function_text(signature, name, "    ") + "\n";
-        if (!is_ours(path, block) || mark == std::string::npos) {
-            ours_.insert(path + block);
-            return write(text, block + lines + "}\n");
-        }
-        const auto end = closing_bracket(text, mark + block.size() - 2);
-        text.insert(end, "\n" + lines);
+        if (write_in_trait(text, name, owner, signature)) { return; }
+        write_in_impl(path, text, owner, "    " + function_text(signature, name, "    ") + "\n");
     }
     /// Go: declares the type of a method if nothing does: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
     void declare_receiver(const std::string& path, const std::string& owner, const std::string& signature) {
@@ -613,6 +940,8 @@ private:
             std::set<std::string> words;
             for (std::string word; RE2::FindAndConsume(&rest, qualified, &word);) { words.insert(word); }
             for (const auto& word : words) { import_go(text, word); }
+        } else if (kind_.name == "rust") {
+            import_rust(text, signature);
         } else if (kind_.name == "java") {
             std::string lines;
             for (const auto& [package, words] : java_packages) {
@@ -636,6 +965,38 @@ private:
         }
     }
 
+    /// Rust: adds `use std::time::Duration;` if a signature names it and nothing declares it.
+    void import_rust(std::string& text, const std::string& signature) const {
+        auto plain = signature;
+        static const RE2 attribute(R"(#\[[^\]]*\])");
+        RE2::GlobalReplace(&plain, attribute, "");
+        for (const auto& [module, words] : rust_modules) {
+            for (auto rest = words; !rest.empty();) {
+                const auto end = std::min(rest.find(' '), rest.size());
+                const std::string word(rest.substr(0, end));
+                rest.remove_prefix(std::min(rest.size(), end + 1));
+                const bool is_module = module == "std";
+                if (!RE2::PartialMatch(plain, R"((?:^|[^\w:'.]))" + word + (is_module ? "::" : R"((?:[^\w:]|$))")) ||
+                    declared_types_.contains(word) || RE2::PartialMatch(text, with_name(kind_.named, word)) ||
+                    RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + word + R"(\s*(?:[;,}]|\bas\b))") ||
+                    text.find("use " + std::string(module) + "::*") != std::string::npos) {
+                    continue;
+                }
+                insert_use(text, std::string(module) + "::" + word);
+            }
+        }
+    }
+
+    /// Rust: adds a `use` below the comments and attributes of the file itself.
+    static void insert_use(std::string& text, const std::string& path) {
+        // Not the documentation of what follows.
+        static const RE2 head(R"((?:(?:[ \t]*(?://(?:[^/\n][^\n]*)?|#!\[[^\n]*))?\n)*)");
+        re2::StringPiece rest(text);
+        const bool says = text.starts_with("//!") || text.starts_with("#![");
+        if (says) { RE2::Consume(&rest, head); }
+        text.insert(static_cast<std::size_t>(rest.data() - text.data()), "use " + path + ";\n");
+    }
+
     /// Rust: adds `use crate::account::NotEnough;` if another file of the crate declares what a signature names.
     void use_types_of_others(const std::string& path, const std::string& signature) {
         for (const auto& [name, file] : declared_types_) {
@@ -645,12 +1006,7 @@ private:
                 RE2::PartialMatch(text, R"((?m)^\s*(?:pub\s+)?use\b[^;]*\b)" + name + R"(\b)") || is_named(path, name)) {
                 continue;
             }
-            static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
-            re2::StringPiece rest(text);
-            const bool says = text.starts_with("//!") || text.starts_with("#![");
-            if (says) { RE2::Consume(&rest, head); }
-            text.insert(static_cast<std::size_t>(rest.data() - text.data()),
-                        "use crate" + module_path(file) + "::" + name + ";\n");
+            insert_use(text, "crate" + module_path(file) + "::" + name);
         }
     }
     /// Returns the folder of a crate's sources: `crates/a/src`.
@@ -757,7 +1113,7 @@ private:
             if (!files_.contains(file) && !contents_.contains(file)) { continue; }
             auto& text = content(file);
             if (!RE2::PartialMatch(text, R"((?m)^\s*(?:pub(?:\([a-z ]+\))?\s+)?mod\s+)" + module + R"(\b)")) {
-                static const RE2 head(R"((?:(?:[ \t]*(?://[^\n]*|#!\[[^\n]*))?\n)*)");
+                static const RE2 head(R"((?:(?:[ \t]*(?://(?:[^/\n][^\n]*)?|#!\[[^\n]*))?\n)*)");
                 re2::StringPiece rest(text);
                 RE2::Consume(&rest, head);  // Comments and attributes of the file itself stay at the top.
                 const bool says = text.starts_with("//!") || text.starts_with("#![");

@@ -23,6 +23,14 @@ namespace agentforge::kernel {
 ///     `public static String slugify(String text)`. `func`, `fn` and `public static` may be omitted. Types, constants,
 ///     variables and aliases are declared as written: `type Votes map[string]int`, `var ErrFull = errors.New("full")`,
 ///     `#[derive(Debug)] pub enum Error { Full }`, `public static final int ROOM = 2`.
+///   - Rust: `impl FromStr for Size { type Err = E; fn from_str(text: &str) -> Result<Self, E>; }` gets bodies. Without braces
+///   only
+///     for well-known traits without associated types (Display, Error, From, Default, …). Imports what the signature names from
+///     the standard library. A function or constant of a type goes into an `impl` with the type's bounds, that of a trait into
+///     the trait.
+///   - Go: a group `const (…)` is written once. Java: methods without bodies in a class, record or enum get one; `Shape.area` of
+///   an
+///     interface has none; `Cart.Item.total` goes into the nested type.
 ///   - The body panics, or throws UnsupportedOperationException, with `<marker> name`.
 ///   - Declarations that the file already has are skipped. If a function has other parameter types or another result, its
 ///     signature is changed. Its body stays if the result is the same and no parameter was removed. In Java, other parameter

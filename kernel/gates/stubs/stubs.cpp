@@ -22,6 +22,16 @@ std::string filled_mark(const StubRules& stubs, const std::string& marker, const
     return mark;
 }
 
+/// C++: returns the mark of a constexpr function, which may also be evaluated while it is compiled. It ends a call at run time.
+/// Empty if the mark throws nothing. Before C++14 such a body is one `return`, so no mark is possible.
+std::string mark_at_run_time(const std::string& mark) {
+    const auto begin = mark.find("throw ");
+    const auto end = begin == std::string::npos ? begin : mark.find('\n', begin);
+    if (begin == std::string::npos) { return {}; }
+    return "\n#if __cpp_constexpr >= 201304L\nif (!__builtin_is_constant_evaluated()) " + mark.substr(begin, end - begin) +
+           "\n#endif\n";
+}
+
 /// Turns each line into a comment at its own indentation.
 std::string commented(std::string_view body, const std::string& comment) {
     std::string result;
@@ -62,7 +72,8 @@ std::string marked(std::string_view text, const CodeText& read, const std::vecto
     for (auto each = functions.rbegin(); each != functions.rend(); ++each) {
         const re2::StringPiece before(read.code.data() + each->begin, each->open - each->begin);
         if (!stubs.unless.empty() && RE2::PartialMatch(before, unless)) { continue; }
-        result.insert(each->open + 1, filled_mark(stubs, marker, each->name));
+        const std::string mark = filled_mark(stubs, marker, each->name);
+        result.insert(each->open + 1, RE2::PartialMatch(before, R"(\bconstexpr\b)") ? mark_at_run_time(mark) : mark);
         any = true;
     }
     return any ? stubs.head + result : result;

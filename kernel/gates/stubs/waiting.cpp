@@ -48,16 +48,59 @@ bool is_about_identifier(std::string_view message) {
 /// Returns the type whose member a message reports as missing. Empty if it is about something else.
 std::string owner_of_missing_member(std::string_view message) {
     static const RE2 gcc(R"((?:class|struct|union) ([\w:]+).* has no member named)");
+    static const RE2 gcc_alias(R"(is not a member of ‘[^’]*’ \{aka ‘(?:(?:class|struct|const) )*([\w:]+))");
+    static const RE2 gcc_static(R"(is not a member of ‘(?:(?:class|struct|const) )*([\w:]+))");
     static const RE2 clang(R"(no member named '[^']*' in '([\w:]+))");
     static const RE2 rust(
-        R"(no (?:method|field|associated item|function or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
+        R"(no (?:method|field|associated item|(?:function|variant) or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
     static const RE2 java(R"(location:\s+(?:class|interface|variable \w+ of type) ([\w.]+))");
     const re2::StringPiece text(message.data(), message.size());
     std::string owner;
-    for (const RE2* pattern : {&gcc, &clang, &rust, &java}) {
+    for (const RE2* pattern : {&gcc, &gcc_alias, &gcc_static, &clang, &rust, &java}) {
         if (RE2::PartialMatch(text, *pattern, &owner)) { break; }
     }
     return owner.substr(owner.find_last_of(".:/") + 1);
+}
+
+/// True if the message says that a type lacks a trait, an operator or a conversion, or that a function is no constant yet.
+bool is_about_abilities(std::string_view message) {
+    static const RE2 rust(
+        R"(is not an iterator|cannot be (?:built|made|indexed|dereferenced|applied|sent|shared)|doesn't implement|is not satisfied|)"
+        R"(bounds were not satisfied|cannot (?:add|subtract|multiply|divide|mod|calculate|index|write|apply)|no implementation for|)"
+        R"(can't compare|convert the error|expected function|is not a future|mismatched types|type mismatch|to be an iterator)");
+    static const RE2 cpp(
+        R"(no match for|deleted function|could not convert|cannot convert|no matching|invalid operands|no viable|)"
+        R"(called in a constant expression|is not literal|base operand of|cannot decompose|conversion from|cannot bind)");
+    const re2::StringPiece text(message.data(), message.size());
+    return RE2::PartialMatch(text, rust) || RE2::PartialMatch(text, cpp);
+}
+
+/// True if a message follows from another one: it is about a value that could not be computed, or in a header of the compiler.
+bool is_consequence(std::string_view message) {
+    static const RE2 pattern(
+        R"(type annotations needed|is not (?:usable in )?a constant expression|(?:^|\s)/usr/\S*include/\S+:\d+: error: )");
+    return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), pattern);
+}
+
+/// True if a function that a message reports as missing can come from a trait: any of Rust, but no field and no variant.
+bool may_come_from_trait(std::string_view message) {
+    static const RE2 pattern(R"(no (?:method|(?:function|variant) or associated item|associated item) named `[a-z_])");
+    return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), pattern);
+}
+
+/// Returns each name in quotes: `m::Grid<i32>` has `m`, `Grid` and `i32`.
+Names quoted_names(std::string_view message) {
+    static const RE2 quoted(R"((?:‘([^’]*)’|`([^`]*)`|'([^']*)'))");
+    static const RE2 word(R"(([A-Za-z_]\w*))");
+    Names names;
+    re2::StringPiece rest(message.data(), message.size());
+    re2::StringPiece part[3];
+    while (RE2::FindAndConsume(&rest, quoted, &part[0], &part[1], &part[2])) {
+        for (auto each : part) {
+            for (std::string name; RE2::FindAndConsume(&each, word, &name);) { names.insert(name); }
+        }
+    }
+    return names;
 }
 
 /// Returns the path in the repository of the module that Node cannot find for this test file. Empty if the message does not say.
@@ -76,6 +119,8 @@ struct Specified {
     std::string names;  ///< Names of interfaces and components, with their signatures.
     std::string files;  ///< Their files, and those to be created or changed.
     Names open_types;   ///< Types declared without members (`class Pool;`), so any member may be missing.
+    Names types;        ///< All types that an interface declares. Only the implementation brings their traits and operators.
+    Names rust_types;   ///< Those of Rust.
 };
 
 bool declares_no_member(const std::string& signature) {
@@ -95,6 +140,12 @@ Specified specified_in(const json::object& specification) {
             if (!signature.empty() && declares_no_member(signature)) {
                 specified.open_types.insert(name.substr(name.find_last_of(".:") + 1));
             }
+            static const RE2 declares_type(R"(\b(?:class|struct|enum|union)\b)");
+            if (RE2::PartialMatch(signature, declares_type)) {
+                const std::string type = name.substr(name.find_last_of(".:") + 1);
+                specified.types.insert(type);
+                if (text_of(each.get_object(), "file").ends_with(".rs")) { specified.rust_types.insert(type); }
+            }
             for (const auto& field : each.get_object()) {
                 const bool is_file = field.key() == "file" || field.key() == "path";
                 (is_file ? specified.files : specified.names) += json::serialize(field.value()) + "\n";
@@ -109,6 +160,13 @@ Specified specified_in(const json::object& specification) {
     return specified;
 }
 
+bool is_error_type(const std::string& name) { return name.ends_with("Error") || name.ends_with("Err"); }
+
+bool names_one_of(std::string_view message, const Names& types) {
+    const Names names = quoted_names(message);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) { return types.contains(name); });
+}
+
 /// False for a name that the specification does not mention: the test itself is wrong, for example lacks a helper or an import.
 /// File names count only if a module is missing: a test that forgot to import `errors` does not mean the file `errors.go`.
 bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
@@ -116,7 +174,13 @@ bool is_specified(std::string_view message, const Specified& specified, const Na
     const auto occurs_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
-    if (specified.open_types.contains(owner_of_missing_member(message))) { return true; }
+    const std::string owner = owner_of_missing_member(message);
+    if (specified.open_types.contains(owner)) { return true; }
+    if (specified.rust_types.contains(owner) && may_come_from_trait(message)) { return true; }
+    if (is_about_abilities(message) && names_one_of(message, specified.types)) { return true; }
+    // Older releases of rustc do not say from which type.
+    const bool converts = message.find("couldn't convert the error to `") != std::string_view::npos;
+    if (converts && std::any_of(specified.rust_types.begin(), specified.rust_types.end(), is_error_type)) { return true; }
     if (!unimported_name(message, declared).empty()) { return false; }
     if (const std::string module = missing_module(message, test_file); !module.empty()) {
         const std::string stem = module.substr(0, module.rfind('.'));
@@ -125,20 +189,26 @@ bool is_specified(std::string_view message, const Specified& specified, const Na
     return name.empty() || occurs_in(specified.names) || (!is_about_identifier(message) && occurs_in(specified.files));
 }
 
-/// True if each line of the compiler's output reports a missing name that is in the specification.
+/// True if each line of the compiler's output reports a missing name that is in the specification, or follows from such a line.
 bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
                                 const Names& declared, const std::string& test_file) {
+    bool found = false;
+    bool follows = false;
     while (!message.empty()) {
         const auto end = std::min(message.find('\n'), message.size());
         const auto line = message.substr(0, end);
         const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
-        if (has_text && (!RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) ||
-                         !is_specified(line, specified, declared, test_file))) {
+        if (has_text && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) &&
+            is_specified(line, specified, declared, test_file)) {
+            found = true;
+        } else if (has_text && is_consequence(line)) {
+            follows = true;
+        } else if (has_text) {
             return false;
         }
         message.remove_prefix(std::min(message.size(), end + 1));
     }
-    return true;
+    return found || !follows;
 }
 
 /// True if a file calls a skeleton while it loads, so that it waits for the body.

@@ -146,6 +146,54 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
     return changed;
 }
 
+std::string without_added_sources(std::string_view before, std::string_view now) {
+    // The words of a line, and those without source files.
+    const auto words_of = [](std::string_view line, bool sources) {
+        std::string words;
+        std::string word;
+        const auto take = [&] {
+            static constexpr std::string_view endings[] = {".c", ".cc", ".cpp", ".cxx"};
+            const bool is_source =
+                word.find("..") == std::string::npos && std::ranges::any_of(endings, [&](std::string_view end) {
+                    return word.size() > end.size() && word.ends_with(end);
+                });
+            if (!word.empty() && (sources || !is_source)) { words += word + "\n"; }
+            word.clear();
+        };
+        for (const char each : line) {
+            const bool is_bracket = each == '(' || each == ')';
+            if (is_bracket || each == ' ' || each == '\t' || each == '\r') {
+                take();
+                if (is_bracket) { words += std::string(1, each) + "\n"; }
+            } else {
+                word += each;
+            }
+        }
+        take();
+        return words;
+    };
+    const auto old_lines = split_lines(before);
+    const auto extends = [&](std::string_view line, std::string_view old) {
+        if (words_of(line, false) != words_of(old, false)) { return false; }
+        const std::string has = words_of(line, true);
+        const auto all = split_lines(has);
+        const std::string wanted = words_of(old, true);
+        std::size_t at = 0;
+        const auto parts = split_lines(wanted);
+        for (const auto word : all) { at += at < parts.size() && parts[at] == word ? 1 : 0; }
+        return at == parts.size() && words_of(old, true) != words_of(old, false);
+    };
+    std::string result;
+    for (const auto line : split_lines(now)) {
+        const auto same = std::ranges::find(old_lines, line);
+        const auto old = same != old_lines.end()
+                             ? same
+                             : std::ranges::find_if(old_lines, [&](std::string_view each) { return extends(line, each); });
+        result += std::string(old != old_lines.end() ? *old : line) + "\n";
+    }
+    return result;
+}
+
 std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
     std::vector<std::string> ids;
     for (const TestOutcome& test : tests) {

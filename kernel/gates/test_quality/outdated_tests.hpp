@@ -31,6 +31,10 @@ struct ChangedTest {
 [[nodiscard]] std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now,
                                                      const std::vector<TestOutcome>& tests);
 
+/// Returns `now`, but as in `before` the lines of a CMakeLists.txt that differ only by more source files in a list: a test file
+/// is added to its program. A source file is a word such as `port_test.cpp`, without `..`.
+[[nodiscard]] std::string without_added_sources(std::string_view before, std::string_view now);
+
 /// Returns the ids of the tests that `names` refer to: a whole id, or enough of its end (`test_a`, `TestX::test_a`). With
 /// parameters, all of them.
 [[nodiscard]] std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);

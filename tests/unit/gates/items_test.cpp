@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 const std::string cfg_test = R"(^\s*#\[cfg\(test\)\])";
@@ -91,6 +92,112 @@ TEST(PlainSkeletons, rust_returns_a_value_for_an_opaque_type) {
     EXPECT_THAT(written("Option<impl Iterator<Item = u8>>"), HasSubstr("    Some(std::iter::empty())\n"));
     EXPECT_THAT(written("impl Fn(i32, i32) -> i32"), HasSubstr("    move |_, _| todo!()\n"));
     EXPECT_THAT(written("Vec<u8>"), ::testing::Not(HasSubstr("if true")));
+}
+
+std::string rust_file(const std::vector<SkeletonInterface>& interfaces, const std::string& before = "//! Code.\n") {
+    const auto skeletons =
+        write_plain_skeletons("rust", interfaces, {{"src/lib.rs", before}}, {"src/lib.rs"}, "agentforge: skeleton of");
+    return only(skeletons);
+}
+
+TEST(PlainSkeletons, rust_implements_a_trait_without_bodies) {
+    EXPECT_EQ(
+        rust_file({{"FromStr for A", "src/lib.rs",
+                    "impl FromStr for A { type Err = String; fn from_str(text: &str) -> Result<Self, Self::Err>; }"}},
+                  "//! Code.\npub struct A;\n"),
+        "//! Code.\nuse std::str::FromStr;\npub struct A;\n\nimpl FromStr for A {\n    type Err = String;\n\n"
+        "    fn from_str(text: &str) -> Result<Self, Self::Err> {\n        todo!(\"agentforge: skeleton of from_str\")\n    }\n}\n");
+    EXPECT_THAT(
+        rust_file(
+            {{"Index", "src/lib.rs",
+              "impl<T: Clone> std::ops::Index<usize> for A<T> { type Output = T; fn index(&self, at: usize) -> &T { &self.0[at] } }"}}),
+        HasSubstr("        todo!(\"agentforge: skeleton of index\")\n"))
+        << "the body is the implementation";
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "impl Display for A"}}),
+                HasSubstr("use std::fmt::Display;\nimpl Display for A {\n    fn fmt(&self, f: &mut std::fmt::Formatter<'_>)"));
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "impl std::error::Error for A {}"}}),
+                HasSubstr("\nimpl std::error::Error for A {}\n"));
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "impl Drop for A { fn drop(&mut self); }"}}),
+                HasSubstr("    fn drop(&mut self) {}\n"));
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "impl A { pub const ROOM: usize = 2; pub fn new() -> Self; }"}}),
+                HasSubstr("impl A {\n    pub const ROOM: usize = 2;\n\n    pub fn new() -> Self {\n"));
+    EXPECT_TRUE(
+        plain("rust", {"A", "src/lib.rs", "impl Eq for A {}"}, {{"src/lib.rs", "struct A;\nimpl Eq for A {}\n"}}).files.empty());
+    EXPECT_THAT(plain("rust", {"FromStr", "src/lib.rs", "impl FromStr for A"}).problems,
+                ElementsAre(HasSubstr("give the associated types and functions of `impl FromStr for A`")));
+}
+
+TEST(PlainSkeletons, rust_imports_names_of_the_standard_library) {
+    EXPECT_THAT(rust_file({{"wait", "src/lib.rs", "pub fn wait(time: Duration, names: &HashMap<String, Arc<str>>)"}}),
+                HasSubstr("//! Code.\n\nuse std::sync::Arc;\nuse std::collections::HashMap;\nuse std::time::Duration;\n"));
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "#[derive(Hash)] pub struct A { pub time: std::time::Duration }"}}),
+                Not(HasSubstr("use ")));
+    EXPECT_THAT(rust_file({{"f", "src/lib.rs", "pub fn f(path: Path)"}}, "pub struct Path;\n"), Not(HasSubstr("use ")));
+    EXPECT_THAT(rust_file({{"f", "src/lib.rs", "pub fn f(path: &Path)"}}, "use std::path::{Path, PathBuf};\n"),
+                Not(HasSubstr("use std::path::Path;")));
+    EXPECT_THAT(
+        rust_file({{"Error", "src/lib.rs", "pub enum Error { Full }"}, {"f", "src/lib.rs", "pub fn f() -> Result<(), Error>"}}),
+        Not(HasSubstr("use ")));
+}
+
+TEST(PlainSkeletons, rust_repeats_bounds_and_writes_associated_constants) {
+    EXPECT_THAT(rust_file({{"A", "src/lib.rs", "pub struct A<K, F: Fn() -> K = fn() -> K> where K: Clone { key: K, f: F }"},
+                           {"A.key", "src/lib.rs", "#[must_use] pub fn key(&self) -> &K"},
+                           {"A::ROOM", "src/lib.rs", "pub const ROOM: usize = 2"}}),
+                HasSubstr("impl<K, F: Fn() -> K> A<K, F> where K: Clone {\n    #[must_use] pub fn key(&self) -> &K {\n"
+                          "        todo!(\"agentforge: skeleton of key\")\n    }\n\n    pub const ROOM: usize = 2;\n}\n"));
+}
+
+TEST(PlainSkeletons, rust_adds_a_method_to_a_trait) {
+    EXPECT_THAT(rust_file({{"Walk", "src/lib.rs", "pub trait Walk { fn can(&self) -> bool; }"},
+                           {"Walk.steps", "src/lib.rs", "fn steps(&self) -> usize"}}),
+                HasSubstr("    fn steps(&self) -> usize;\n }"));
+    EXPECT_THAT(rust_file({{"Walk::steps", "src/lib.rs", "fn steps(&self) -> usize"}},
+                          "pub trait Walk {\n    fn can(&self) -> bool;\n}\n"),
+                HasSubstr("    fn steps(&self) -> usize {\n        todo!("))
+        << "other types implement the trait";
+}
+
+TEST(PlainSkeletons, go_generics_may_have_nested_brackets_and_constants_a_group) {
+    EXPECT_THAT(plain("go", {"Map", "a.go", "func Map[S ~[]E, E any](items S) []E"}).files,
+                ElementsAre(Pair("a.go", HasSubstr("\nfunc Map[S ~[]E, E any](items S) []E {\n"))));
+    EXPECT_THAT(plain("go", {"Sum", "a.go", "func Sum[T interface{ ~int | ~float64 }](items ...T) T"}).files,
+                ElementsAre(Pair("a.go", HasSubstr("](items ...T) T {\n"))));
+    EXPECT_THAT(plain("go", {"Good", "a.go", "const (\n\tGood Status = iota\n\tBad\n)"}).files,
+                ElementsAre(Pair("a.go", HasSubstr("\nconst (\n\tGood Status = iota\n\tBad\n)\n"))));
+}
+
+std::string java_file(const std::vector<SkeletonInterface>& interfaces, const std::string& path) {
+    return only(write_plain_skeletons("java", interfaces, {}, {path}, "agentforge: skeleton of"));
+}
+
+TEST(PlainSkeletons, java_types_get_missing_bodies) {
+    const auto text =
+        java_file({{"Pay", "src/main/java/p/Pay.java",
+                    "public sealed interface Pay { long cents(); default long twice(); "
+                    "record Card(long cents) implements Pay { public Card { check(cents); } public long fee(); } "
+                    "enum Kind { A(1), B(2); Kind(int n); abstract class Base { abstract int f(); int g() throws E; } } }"}},
+                  "src/main/java/p/Pay.java");
+    const std::string body = " { throw new UnsupportedOperationException(\"agentforge: skeleton of ";
+    EXPECT_THAT(text, HasSubstr("interface Pay { long cents(); default long twice()" + body + "twice\"); } record"));
+    EXPECT_THAT(text, HasSubstr("public Card { check(cents); } public long fee()" + body + "fee\"); } }"));
+    EXPECT_THAT(text, HasSubstr("enum Kind { A(1), B(2); Kind(int n)" + body + "Kind\"); } abstract"));
+    EXPECT_THAT(text, HasSubstr("abstract int f(); int g() throws E" + body + "g\"); }"));
+}
+
+TEST(PlainSkeletons, java_methods_go_into_their_type) {
+    const std::string path = "src/main/java/p/Shape.java";
+    EXPECT_THAT(java_file({{"Shape", path, "@FunctionalInterface public interface Shape"},
+                           {"Shape.area", path, "double area()"},
+                           {"Shape.twice", path, "default double twice()"}},
+                          path),
+                HasSubstr("public interface Shape {\n    double area();\n\n    default double twice() {\n        throw"));
+    EXPECT_THAT(java_file({{"Shape", path, "public enum Shape { A, B }"}, {"Shape.area", path, "public int area()"}}, path),
+                HasSubstr("public enum Shape { A, B;\n\n    public int area() {\n"));
+    EXPECT_THAT(java_file({{"Shape", path, "public class Shape {\n    public static class Side {\n    }\n}"},
+                           {"Shape.Side.length", path, "public int length()"}},
+                          path),
+                HasSubstr("    public static class Side {\n        public int length() {\n            throw"));
 }
 
 TEST(PlainSkeletons, java_puts_a_function_into_the_class_of_its_file) {

@@ -41,6 +41,17 @@ std::string with(std::string text, std::string_view old, std::string_view now) {
     return text.replace(text.find(old), old.size(), now);
 }
 
+TEST(AddedSources, are_no_changed_lines_of_a_list_of_sources) {
+    const std::string before = "add_executable(all main.cpp a_test.cpp)\nadd_test(NAME all COMMAND all)\n";
+    EXPECT_EQ(without_added_sources(before, with(before, "a_test.cpp", "a_test.cpp more/b_test.cpp")), before);
+    for (const char* other : {"b_test.cpp", "a_test.cpp -DOFF", "a_test.cpp ../hook.cpp", "a_test.cpp b_test.cpp) #"}) {
+        const std::string now = with(before, "a_test.cpp", other);
+        EXPECT_EQ(without_added_sources(before, now), now);
+    }
+    const std::string now = with(before, "COMMAND all", "COMMAND true");
+    EXPECT_EQ(without_added_sources(before, now), now);
+}
+
 TEST(ChangedTests, a_line_belongs_to_the_test_that_begins_above_it) {
     const auto tests = tests_of("t.py", {"test_a[1]", "test_ab"});
     const auto changed = changed_tests(python, with(python, "f.ab() == 1", "f.ab() == 2"), tests);

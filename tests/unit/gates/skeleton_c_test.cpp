@@ -183,6 +183,78 @@ TEST(CSkeleton, the_header_of_a_type_of_the_project_is_included) {
     EXPECT_EQ(text.find("forward"), std::string::npos);
 }
 
+TEST(CSkeleton, the_header_of_a_type_that_the_specification_declares_is_included) {
+    const auto skeletons = declare(
+        {{"n::parse", "include/n/port.hpp", "Result<std::uint16_t> parse(std::string_view text)"},
+         {"n::Result", "include/n/result.hpp", "template <typename T> class Result { public: explicit Result(T value); };"},
+         {"n::Server", "include/n/server.hpp", "class Server : public Base { public: Server(); private: Result<int> last_; };"},
+         {"n::Base", "include/n/base.hpp", "struct Base { Result<int> first(const Server& server); };"}},
+        {{"include/n/port.hpp", "#pragma once\n#include <string_view>\n"}});
+    ASSERT_THAT(skeletons.problems, IsEmpty());
+    std::map<std::string, std::string> files(skeletons.files.begin(), skeletons.files.end());
+    EXPECT_THAT(files["include/n/port.hpp"], HasSubstr("#include \"n/result.hpp\"\n"));
+    EXPECT_THAT(files["include/n/result.hpp"], Not(HasSubstr("#include \"n/")));
+    EXPECT_THAT(files["include/n/server.hpp"], HasSubstr("#include \"n/base.hpp\"\n#include \"n/result.hpp\"\n"));
+    EXPECT_THAT(files["include/n/base.hpp"], Not(HasSubstr("server.hpp"))) << "that header includes this one";
+}
+
+TEST(CSkeleton, members_of_a_class_keep_their_kind) {
+    const auto text = only_file(declare(
+        {{"Table", "a.hpp",
+          "struct Table { unsigned flags : 3; int (*hook)(int); std::function<int(int)> call; int limit = most(3); struct Row { int n; int size() const; }; "
+          "enum class Kind : char { a, b }; static_assert(sizeof(int) > 1); int find(int key, int from = 0) const; friend bool operator==(const Table& a, const Table& b); "
+          "auto operator<=>(const Table&) const = default; virtual void close() = 0; };"}}));
+    for (const auto* line :
+         {"    unsigned flags : 3;\n", "    int (*hook)(int);\n", "    std::function<int(int)> call;\n",
+          "    int limit = most(3);\n", "    enum class Kind : char { a, b };\n", "    static_assert(sizeof(int) > 1);\n",
+          "    auto operator<=>(const Table&) const = default;\n", "    virtual void close() = 0;\n",
+          "    int size() const {\n        throw", "    int find(int key, int from = 0) const {\n",
+          "    friend bool operator==(const Table& a, const Table& b) {\n"}) {
+        EXPECT_THAT(text, HasSubstr(line));
+    }
+    EXPECT_THAT(text, HasSubstr("#include <compare>\n#include <functional>\n#include <stdexcept>\n"));
+}
+
+TEST(CSkeleton, a_specialization_in_std_names_its_namespace) {
+    const auto text =
+        only_file(declare({{"n::Point", "a.hpp", "struct Point { int x; };"},
+                           {"std::hash<n::Point>", "a.hpp",
+                            "template <> struct std::hash<n::Point> { std::size_t operator()(const n::Point& p) const; };"},
+                           {"n::norm", "a.hpp", "int norm(const Point& p)"}}));
+    EXPECT_THAT(text, HasSubstr("}  // namespace n\n\ntemplate <> struct std::hash<n::Point> {\n    std::size_t operator()("));
+    EXPECT_THAT(text, HasSubstr("namespace n {\n\ninline int norm(const Point& p) {\n"));
+}
+
+TEST(CSkeleton, a_template_may_have_defaults_and_constraints) {
+    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "template <typename T = int, int N = 3> T f(T value)"}})),
+                HasSubstr("\ntemplate <typename T = int, int N = 3> T f(T value) {\n"));
+    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "template <typename T> requires (sizeof(T) > 1) T f(T value)"}})),
+                HasSubstr(" requires (sizeof(T) > 1) T f(T value) {\n"));
+    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "[[nodiscard]] int f()"}})), HasSubstr("\n[[nodiscard]] inline int f() {\n"));
+    EXPECT_THAT(only_file(declare({{"Number", "a.hpp", "template <typename T> concept Number = std::integral<T>"}})),
+                HasSubstr("#include <concepts>\n\ntemplate <typename T> concept Number = std::integral<T>;\n"));
+    EXPECT_THAT(only_file(declare({{"f", "a.hpp", "std::function<void(int)> f(std::function<void(int)> next)"}})),
+                HasSubstr("\ninline std::function<void(int)> f(std::function<void(int)> next) {\n"));
+    EXPECT_THAT(only_file(declare({{"P::operator==", "a.hpp", "bool operator==(const P&) const = default;"},
+                                   {"P", "a.hpp", "struct alignas(16) P { int x; };"}})),
+                HasSubstr("    bool operator==(const P&) const = default;\n"));
+}
+
+TEST(CSkeleton, c_declares_tables_of_functions_macros_and_variables) {
+    const auto text = only_file(write_c_skeletons(
+        {{"ops", "ops.h", "struct ops { int (*open)(const char *path); void *context; };"},
+         {"MAX", "ops.h", "#define MAX(a, b) \\\n    ((a) > (b) ? (a) : (b))\n"},
+         {"limit", "ops.h", "extern const int limit;"},
+         {"names", "ops.h", "extern const char *const names[];"},
+         {"log_to", "ops.h", "int log_to(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));"}},
+        {}, {"main.c"}, c_marker));
+    EXPECT_THAT(text, HasSubstr("\nstruct ops { int (*open)(const char *path); void *context; };\n"));
+    EXPECT_THAT(text, HasSubstr("\n#define MAX(a, b) \\\n    ((a) > (b) ? (a) : (b))\n"));
+    EXPECT_THAT(text, HasSubstr("\nextern const int limit;\n"));
+    EXPECT_THAT(text, HasSubstr("\nextern const char *const names[];\n"));
+    EXPECT_THAT(text, HasSubstr("\nstatic inline int log_to(FILE *out, const char *format, ...) {\n"));
+}
+
 TEST(CSkeleton, a_template_and_an_operator_are_functions) {
     EXPECT_THAT(only_file(declare({{"n::clamp", "a.hpp", "template <typename T> T clamp(T value, T low)"}})),
                 HasSubstr("\ntemplate <typename T> T clamp(T value, T low) {\n"));

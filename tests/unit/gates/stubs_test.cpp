@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
                  {"int f(int a) { throw std::logic_error(\"not yet\"); }\n", "void A::f() {}\n",
                   "int f(int a) {\n    (void)a;\n    return 0;   // later\n}\n", "char *f(void) { return NULL; }\n",
                   "std::vector<int> f() { return {}; }\n", "void f(void) { abort(); }\n"},
-                 {"int f(int a) { return a; }\n", "A::A(int a) : a_(a) {}\n", "A::~A() {}\n", "constexpr int f() { return 0; }\n",
+                 {"int f(int a) { return a; }\n", "A::A(int a) : a_(a) {}\n", "A::~A() {}\n", "consteval int f() { return 0; }\n",
                   "namespace n {\n}\n", "int main() { return 0; }\n"}}),
     [](const auto& each) { return std::string(each.param.name); });
 
@@ -73,6 +73,15 @@ std::string stubbed(const std::string& language, const std::string& text, const 
     const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
     EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
     return stub_functions_at(text, loaded->code, loaded->stubs, lines, "MARK");
+}
+
+TEST(MarkFunctionsAt, ends_calls_of_a_constexpr_function_at_run_time) {
+    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "cpp");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
+    EXPECT_EQ(mark_functions_at("constexpr int f() { return 3; }\n", loaded->code, loaded->stubs, {1}, "MARK"),
+              loaded->stubs.head +
+                  "constexpr int f() {\n#if __cpp_constexpr >= 201304L\nif (!__builtin_is_constant_evaluated()) "
+                  "throw std::logic_error(\"MARK f\");\n#endif\n return 3; }\n");
 }
 
 TEST(StubFunctionsAt, keeps_the_body_as_comments) {

@@ -113,9 +113,11 @@ TEST(WaitingFiles, may_lack_the_definition_of_a_declared_name_at_link_time) {
 }
 
 TEST(WaitingFiles, may_lack_any_member_of_a_type_specified_without_members) {
-    const std::array<std::array<const char*, 3>, 4> messages{
+    const std::array<std::array<const char*, 3>, 5> messages{
         {{"cpp", "namespace pools { template <class T> class Pool; }",
           "error: 'class pools::Pool<int>' has no member named 'acquire'"},
+         {"cpp", "template <class T> class Pool",
+          "error: ‘make’ is not a member of ‘{anonymous}::IntPool’ {aka ‘pools::Pool<int>’}"},
          {"cpp", "struct Pool;", "error: no member named 'acquire' in 'pools::Pool<int>'"},
          {"rust", "pub struct Pool<T>;",
           "error[E0599]: no method named `acquire` found for struct `Pool<T>` in the current scope"},
@@ -130,6 +132,67 @@ TEST(WaitingFiles, may_lack_any_member_of_a_type_specified_without_members) {
         EXPECT_TRUE(lacks_specified_name(*language, specified(signature), message)) << message;
         EXPECT_FALSE(lacks_specified_name(*language, specified("class Pool { public: int available(); };"), message)) << message;
     }
+}
+
+/// True if a file may wait with these messages when the specification declares the types `Grid` and `GridError`, with members.
+bool waits_for_grid(const std::string& name, const std::string& messages) {
+    const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
+    EXPECT_TRUE(language.ok()) << language.error().to_string();
+    const std::string file = name == "rust" ? "src/grid.rs" : "include/grid.hpp";
+    const json::object specification{
+        {"interfaces",
+         json::array{json::object{{"name", "Grid"}, {"file", file}, {"signature", "pub struct Grid<T> { cells: Vec<T> }"}},
+                     json::object{{"name", "GridError"}, {"file", file}, {"signature", "pub enum GridError { Ragged }"}}}}};
+    return lacks_specified_name(*language, specification, "does not build: " + messages);
+}
+
+TEST(WaitingFiles, may_lack_a_trait_that_a_specified_type_of_rust_implements_later) {
+    for (const auto* message :
+         {"no method named `next` found for struct `Grid` in the current scope",
+          "no method named `next` found for struct `Grid<'a, T>` in the current scope: method not found in `Grid<'_, i32>`",
+          "no method named `source` found for enum `GridError` in the current scope",
+          "no function or associated item named `default` found for struct `m::Grid` in the current scope",
+          "no variant or associated item named `from_str` found for enum `GridError` in the current scope",
+          "`Grid<i32>` is not an iterator", "cannot index into a value of type `m::Grid<i32>`",
+          "cannot multiply `{float}` by `m::Grid<i32>`", "cannot mod `Grid<i32>` by `{integer}`",
+          "no implementation for `Grid<i32> << {integer}`",
+          "binary operation `==` cannot be applied to type `Result<i32, GridError>`",
+          "the trait bound `Vec<i32>: From<Grid<i32>>` is not satisfied", "`?` couldn't convert the error to `String`",
+          "a value of type `Grid<i32>` cannot be built from an iterator over elements of type `{integer}`",
+          "the method `to_string` exists for reference `&Grid<i32>`, but its trait bounds were not satisfied",
+          "mismatched types: expected `f64`, found `Grid<i32>`", "expected function, found `m::Grid<i32>`"}) {
+        EXPECT_TRUE(waits_for_grid("rust", std::string("tests/a.rs:4: ") + message)) << message;
+    }
+}
+
+TEST(WaitingFiles, may_not_lack_what_no_trait_of_a_specified_type_brings) {
+    for (const auto* message :
+         {"no field `wdth` on type `Grid<i32>`", "no variant or associated item named `Raged` found for enum `GridError`",
+          "no method named `checked_into` found for type `u16` in the current scope",
+          "`Other<i32>` doesn't implement `std::fmt::Display`", "cannot add `f64` to `{integer}`",
+          "cannot find type `Grdi` in this scope", "use of moved value: `grid`"}) {
+        EXPECT_FALSE(waits_for_grid("rust", std::string("tests/a.rs:4: ") + message)) << message;
+    }
+}
+
+TEST(WaitingFiles, may_lack_operators_and_constant_expressions_of_a_specified_type) {
+    for (const auto* message : {"no match for ‘operator<’ (operand types are ‘o::Grid’ and ‘o::Grid’)",
+                                "use of deleted function ‘std::hash<o::Grid>::hash()’",
+                                "‘constexpr o::Grid<T>::Grid(T) [with T = int]’ called in a constant expression",
+                                "the type ‘const o::Grid’ of ‘constexpr’ variable ‘grid’ is not literal"}) {
+        EXPECT_TRUE(waits_for_grid("cpp", std::string("a.cpp:4:1: error: ") + message)) << message;
+    }
+    EXPECT_FALSE(
+        waits_for_grid("cpp", "a.cpp:4:1: error: no match for ‘operator<’ (operand types are ‘o::Other’ and ‘o::Other’)"));
+    EXPECT_FALSE(waits_for_grid("cpp", "a.cpp:4:1: error: use of deleted function ‘std::unique_ptr<int>::unique_ptr()’"));
+}
+
+TEST(WaitingFiles, may_have_errors_that_follow_from_a_missing_name) {
+    const std::string follows =
+        "\n/usr/include/c++/12/bits/hashtable.h:1578:21: error: static assertion failed: Cache the hash code\n"
+        "a.cpp:9:1: error: the value of ‘price’ is not usable in a constant expression";
+    EXPECT_TRUE(waits_for_grid("cpp", "a.cpp:4:1: error: use of deleted function ‘std::hash<o::Grid>::hash()’" + follows));
+    EXPECT_FALSE(waits_for_grid("cpp", follows)) << "nothing is missing";
 }
 
 TEST(WaitingFiles, may_miss_qualifiers_of_declared_types_and_what_follows_from_a_missing_member) {
