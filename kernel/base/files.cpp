@@ -340,19 +340,6 @@ fs::path folder_for_temporaries() {
     return base != nullptr && *base != '\0' ? base : "/tmp";
 }
 
-/// Opens and locks a folder. Not valid if another process has it locked, or has removed it in the meantime.
-FileDescriptor lock_folder(const fs::path& folder) {
-    FileDescriptor opened = open_retrying(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    struct stat held {};
-    struct stat named {};
-    if (!opened.valid() || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(opened.get(), &held) != 0 ||
-        ::lstat(folder.c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev ||
-        held.st_uid != ::geteuid()) {
-        return {};
-    }
-    return opened;
-}
-
 /// True for `agentforge-<prefix>-p<pid>-XXXXXX`. Other programs, and earlier versions, leave the process out.
 bool is_temporary(std::string_view name) {
     constexpr std::size_t random_letters = 6;
@@ -383,6 +370,18 @@ void remove_whole(const fs::path& folder) {
 }
 
 }  // namespace
+
+FileDescriptor lock_folder(const fs::path& folder) {
+    FileDescriptor opened = open_retrying(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    struct stat held {};
+    struct stat named {};
+    if (!opened.valid() || ::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 || ::fstat(opened.get(), &held) != 0 ||
+        ::lstat(folder.c_str(), &named) != 0 || held.st_ino != named.st_ino || held.st_dev != named.st_dev ||
+        held.st_uid != ::geteuid()) {
+        return {};
+    }
+    return opened;
+}
 
 Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string_view prefix) {
     const std::string pattern =

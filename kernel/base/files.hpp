@@ -67,6 +67,10 @@ void sweep_abandoned_writes_in(const std::filesystem::path& folder);
 /// Returns the text of an errno value, such as "No such file or directory". Thread-safe.
 [[nodiscard]] std::string errno_text(int error);
 
+/// Opens a folder of this user and locks it until the descriptor closes. Not valid if another descriptor has it locked, or if the
+/// folder was removed in the meantime.
+[[nodiscard]] FileDescriptor lock_folder(const std::filesystem::path& folder);
+
 /// A folder that is deleted with its contents when the object is destroyed. Locked until then.
 class TemporaryDirectory {
 public:

@@ -214,14 +214,15 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
     return false;
 }
 
-/// Finds worktrees of ended tasks whose process died before it removed them, and of tasks that are gone.
+/// Finds worktrees of ended tasks whose process died before it removed them, and of tasks that are gone, unless a process uses
+/// them: a replay in a scratch worktree has no folder of a task.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
         const std::string task = entry.path().filename().string();
         if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
-        if (!is_there && may_be_of_another_checkout(place, task)) { continue; }
+        if (!is_there && (may_be_of_another_checkout(place, task) || !lock_folder(entry.path()).valid())) { continue; }
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
         plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
     }
@@ -317,6 +318,8 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
     } else if (item.kind != GarbageKind::worktree || may_be_of_another_checkout(place, item.task)) {
         return false;
     }
+    const FileDescriptor unused = item.kind == GarbageKind::worktree ? lock_folder(item.place) : FileDescriptor();
+    if (item.kind == GarbageKind::worktree && !unused.valid() && fs::exists(item.place, error)) { return false; }
     switch (item.kind) {
         case GarbageKind::worktree:
             AF_CHECK(remove_worktree(place, item));

@@ -42,6 +42,7 @@ public:
                      std::string base_tree, ProcessRunner& processes, const GateRunner::Options& gate_options, bool scratch)
         : task_id_(std::move(task_id)),
           folder_(std::move(folder)),
+          in_use_(lock_folder(folder_)),
           repository_(std::move(repository)),
           gc_hold_(repository_.git_directory()),
           work_(std::move(work)),
@@ -225,6 +226,7 @@ public:
 private:
     std::string task_id_;
     fs::path folder_;
+    FileDescriptor in_use_;  ///< Keeps `agentforge gc` from removing the folder of a replay, whose task has no lock.
     Repository repository_;
     GcHold gc_hold_;
     Worktree work_;

@@ -198,6 +198,17 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
+    def test_the_worktree_of_a_replay_that_runs_is_kept(self):
+        """It has no folder of a task; its process has the folder locked."""
+        self.assert_code(self.start("--approve", "red"), 22)
+        folder, = self.folder.rglob("worktrees/*/task-*")
+        shutil.rmtree(self.task_folder())
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        self.assertEqual(self.collect()["freed"], [])
+        os.close(descriptor)
+        self.assertEqual([item["kind"] for item in self.collect()["freed"]], ["worktree"])
+
     def test_the_worktree_of_a_task_in_another_checkout_is_kept(self):
         self.assert_code(self.start("--approve", "red"), 22)
         other = self.folder / "other"
