@@ -7,7 +7,7 @@
     python3 verify.py --allowed-signers signers . agentforge/TASK
 
 Checks that the commit's trailers name a task whose archive is in the clone; that the journal's hash chain is unbroken and has the trailer's record; that the statement (in-toto
-Statement v1) is about this commit's tree and agrees with journal, tree and archive on gates, tests, approvals and files; that someone you trust signed statement and commit.
+Statement v1) is the one that commit, journal and archive give, field by field; that someone you trust signed statement and commit. What it does not check, it names.
 Exit codes: 0 everything holds, 1 something does not, 2 something cannot be checked.
 """
 import argparse
@@ -22,28 +22,39 @@ import tempfile
 
 TYPES = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1")
 PROOF = ("proof/statement.json", "proof/statement.json.sig")
-TRANSIENT = ("lock", "abort.request", "pause.request", "plugin_call", "detached.log", "state.yaml", "working_memory.yaml", *PROOF)
+UNCHECKED = ("state.yaml", "working_memory.yaml", "detached.log", "pause.request")
+NEVER = ("lock", "abort.request", "plugin_call", ".fold", ".followed", ".steps")        # Files of a task that no archive has.
 TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
 FORMAT, BLOBS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n"
-HASH = re.compile(rb', "hash": "([0-9a-f]{64})"}$')
 
+class Wrong(Exception): """Something does not hold."""
 
-class Wrong(Exception):
-    """Something does not hold."""
-
-
-class Unknown(Exception):
-    """Something cannot be checked here."""
-
+class Unknown(Exception): """Something cannot be checked here."""
 
 def require(condition, message, otherwise=Wrong):
     if not condition:
         raise otherwise(message)
 
-
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
 
+def parsed(text):
+    """Returns the value of a JSON text. Two readers may read an object with a repeated key differently, so it is refused."""
+    def members(pairs):
+        require(len(dict(pairs)) == len(pairs), f"a JSON object has a key twice: {[key for key, _ in pairs]}")
+        return dict(pairs)
+    return json.loads(text, object_pairs_hook=members)
+
+def require_same(stated, given, place):
+    """Compares order and types too: to Python, 1 and True are equal."""
+    if json.dumps(stated) != json.dumps(given):
+        if isinstance(stated, (dict, list)) and isinstance(given, type(stated)):
+            left, right = (value if isinstance(value, dict) else dict(enumerate(value)) for value in (stated, given))
+            for key in (*right, *left):
+                require(key in left, f"{place} lacks {key}")
+                require(key in right, f"{place} has {key}, which commit, journal and archive do not give")
+                require_same(left[key], right[key], f"{place}.{key}")
+        raise Wrong(f"{place} is {json.dumps(stated)[:200]}; commit, journal and archive give {json.dumps(given)[:200]}")
 
 class Repository:
     """Reads objects and compares each with its name. Refuses those in whose place git shows others (refs/replace)."""
@@ -77,45 +88,39 @@ class Repository:
         raw = self.object(identity)
         head, _, message = raw.partition(b"\n\n")
         fields = [line.split(b" ", 1) for line in head.split(b"\n") if not line.startswith(b" ")]
-        parents = [value.decode() for key, value in fields if key == b"parent"]
         found = re.search(rb"\ngpgsig (.*(?:\n .*)*)", head)
         signature, signed = (found.group(1).replace(b"\n ", b"\n") + b"\n", raw[:found.start()] + raw[found.end():]) if found else (b"", raw)
-        return identity, dict(fields)[b"tree"].decode(), parents, message.decode(errors="replace"), (signed, signature, int(dict(fields)[b"committer"].split()[-2]))
+        parents, time = [value.decode() for key, value in fields if key == b"parent"], int(dict(fields)[b"committer"].split()[-2])
+        return identity, dict(fields)[b"tree"].decode(), parents, message.decode(errors="replace"), (signed, signature, time)
 
     def files(self, tree, prefix=""):
-        """Returns the object of each file of a tree by its path."""
+        """Returns mode and object of each file of a tree by its path."""
         found, data = {}, self.object(tree)
         while data:
             (mode, name), data = data.partition(b"\0")[0].split(b" ", 1), data.partition(b"\0")[2]
             path, identity, data = prefix + name.decode(errors="surrogateescape"), data[:20].hex(), data[20:]
-            if mode != b"160000":           # Submodules are elsewhere.
-                found.update(self.files(identity, path + "/") if mode == b"40000" else {path: identity})
+            found.update(self.files(identity, path + "/") if mode == b"40000" else {path: (mode, identity)})
         return found
 
-
-def read_journal(data, name, follows=None):
+def read_journal(data, name, follows):
     """Returns the header, and the records by number. Each names the hash of the one before; the first names that of the header. `follows` looks up a record of the parent's journal."""
     begin, mark, rest = data.partition(b"\nactions:\n")
     require(mark and (begin + b"\n").startswith(FORMAT.encode()), f"{name} is not a journal")
-    header = {key: json.loads(value) for key, _, value in (line.partition(": ") for line in begin.decode().split("\n")[1:])}
+    header = {key: parsed(value) for key, _, value in (line.partition(": ") for line in begin.decode().split("\n")[1:])}
     before = sha256(json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
-    origin = header.get("forked_from")
-    seq = origin["seq"] if origin else 0
-    if origin and follows:
+    origin, records, lines = header.get("forked_from", {"seq": 0}), {}, rest.split(b"\n")
+    if origin["seq"]:
         require(follows(origin["task"], origin["seq"]) == origin["hash"], f"{name} does not continue from the record that its header names")
-    records, lines = {}, rest.split(b"\n")
     require(lines.pop() == b"", f"{name}: the last line is not whole")
-    for line in lines:
-        seq += 1
-        found = HASH.search(line)
+    for seq, line in enumerate(lines, origin["seq"] + 1):
+        found = re.search(rb', "hash": "([0-9a-f]{64})"}$', line)
         require(line.startswith(b"- {") and found, f"{name}: line {seq} is not a record")
         require(sha256(line[2:found.start()] + b"}") == found.group(1).decode(), f"{name}: record {seq} does not have the hash that it names")
-        record = json.loads(line[2:])
+        record = parsed(line[2:])
         require(record["seq"] == seq and record["prev"] == before, f"{name}: record {seq} does not follow the one before")
         before = record["hash"]
-        records[seq] = record
+        records[seq] = {**record, "line": line.decode()}
     return header, records
-
 
 def named_blobs(value):
     """Yields all hashes of blobs that a record names."""
@@ -125,89 +130,81 @@ def named_blobs(value):
         elif isinstance(item, (dict, list)):
             yield from named_blobs(item)
 
-
 def trailer(message, key):
     found = re.findall(rf"^{key}: (.*)$", message, re.MULTILINE)
     require(found, f"the commit has no trailer {key}: it is not from a task", Unknown)
     return found[-1]
-
 
 def all_records(archive):
     """Returns the journal's header, and the records of the task and of the tasks that it continues."""
     def head_of(task, seq):
         name = f"history/{task}.yaml"
         require(name in archive, f"{name}, which the journal continues, is not in the archive")
+        read.add(name)
         header, before = read_journal(archive[name], name, head_of)
         if seq <= header.get("forked_from", {"seq": 0})["seq"]:     # It is in the part that this task shares with its own parent.
             return head_of(header["forked_from"]["task"], seq)
         records.update({number: record for number, record in before.items() if number <= seq and number not in records})
         require(seq in before, f"{name} has no record {seq}")
         return before[seq]["hash"]
-
-    records = {}
     require("actions.yaml" in archive, "the archive has no journal")
+    records, read = {}, set()
     header, own = read_journal(archive["actions.yaml"], "actions.yaml", head_of)
     records.update(own)
-    return header, records
+    require(read == {name for name in archive if name.startswith("history/")}, "the archive has a journal that this task does not continue")
+    return header, dict(sorted(records.items()))
 
+def is_unstated(name):      # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
+    return name in UNCHECKED + PROOF + NEVER or name.startswith("history/") or name.startswith("artifacts/blobs/") and name.count("/") > 2
 
-def is_transient(name):     # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
-    return name in TRANSIENT or name.startswith("history/") or name.startswith("artifacts/blobs/") and name.count("/") > 2
-
-
-def check_files(archive, escalations, predicate):
-    held = {name: data for name, data in archive.items() if not is_transient(name)}
-    held.update({"escalations/" + name: data for name, data in escalations.items()})
-    for name in sorted(set(held) | {name for name in predicate["files"] if not is_transient(name)}):
-        require(name in held, f"{name}, which the statement names, is not in the archive")
-        require(name in predicate["files"], f"{name} is in the archive, but not in the statement")
-        require(sha256(held[name]) == predicate["files"][name], f"{name} is not the file that the statement names")
-    return len(held)
-
-
-def check_blobs(archive, records):
-    stored = set()
-    for name in [name for name in archive if name.startswith("artifacts/blobs/") and name.endswith("blobs.yaml")]:
+def read_blobs(archive, records):
+    stored = {}
+    for name in [name for name in archive if name.startswith("artifacts/blobs/")]:
         require(archive[name].startswith(BLOBS.encode()) and archive[name].endswith(b"\n"), f"{name} is not a complete file of blobs")
         for number, line in enumerate(archive[name][len(BLOBS):].split(b"\n")[:-1], 1):
-            entry = json.loads(line[2:])
+            entry = parsed(line[2:])
             data = bytes.fromhex(entry["hex"]) if "hex" in entry else entry["text"].encode()
             require(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name}: blob {number} does not have the hash that it names")
-            stored.add(entry["sha256"])
+            stored[entry["sha256"]] = data
     named = {blob for record in records.values() for blob in named_blobs(record) if blob}
     named |= {record["artifact_hash"] for record in records.values() if record["type"] == "artifact_accepted"}
-    require(named <= stored, f"blobs that records name are missing: {sorted(named - stored)[:3]}")
-    return len(stored)
+    require(named <= set(stored), f"blobs that records name are missing: {sorted(named - set(stored))[:3]}")
+    return stored
 
+def gate_entry(record):
+    if record["type"] == "rebased":
+        return {"gate": "deliver", "tree": record["tree"], "passed": record["gate_passed"], "record": record["seq"], "record_sha256": record["hash"]}
+    entry = {"gate": record["gate"], "tree": record["tree"], "passed": record["passed"], "record": record["seq"], "record_sha256": record["hash"]}
+    entry.update({key: record[key] for key in ("tests", "tests_passed", "inputs", "confinement") if key in record})
+    return {**entry, "commands": list(dict.fromkeys(run.get("command", "") for run in record.get("commands", [])))}
 
-def check_gates(predicate, records, tree):
-    for gate in predicate["gates"]:
-        record = records.get(gate["record"])
-        require(record and record["hash"] == gate["record_sha256"], f"gate {gate['gate']}: the journal has no such record {gate['record']}")
-        passed = record["gate_passed"] if record["type"] == "rebased" else record["passed"]
-        require(record["tree"] == gate["tree"] and passed == gate["passed"], f"gate {gate['gate']} differs from record {gate['record']}")
-    final = [gate for gate in predicate["gates"] if gate["gate"] == "deliver" and gate["tree"] == tree]
-    require(final and final[-1]["passed"], "no deliver gate passed on this tree")
-    return len(predicate["gates"])
-
-
-def check_approvals(predicate, records):
-    for approval in predicate["approvals"]:
-        record = records.get(approval["record"], {})
-        same = record.get("artifact_hash") == approval["artifact_sha256"] and record.get("approved") == approval["approved"] and record.get("decided_by") == approval["decided_by"]
-        require(same, f"the approval of {approval['stage']} differs from record {approval['record']}")
-    ends = [records[number] for number in sorted(records) if records[number]["type"] in ("task_completed", "task_aborted", "approval_decided")]
-    require(not ends or ends[-1].get("approved", ends[-1]["type"] == "task_completed"), "the task was aborted, or its delivery rejected, after it made the commit")
-    return len(predicate["approvals"])
-
-
-def check_tests(repository, predicate, tree):
-    hashes = {path: sha256(repository.object(identity)) for path, identity in repository.files(tree).items()}
-    for test in predicate["tests"]:
-        require(test["path"] in hashes, f"the test {test['path']} is not in the commit")
-        require(hashes[test["path"]] == test["sha256"], f"the test {test['path']} is not the one that was measured")
-    return f"{len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole"
-
+def make_statement(header, records, blobs, archive, tree, hashes):
+    """Returns the statement that commit, journal and archive give. `hashes`: of the delivered files."""
+    def values(key, *kinds):
+        return [record[key] for record in records.values() if record["type"] in kinds and record.get(key)]
+    created, moves = records[1], ("task_created", "task_continued", "delivered", "rebased")
+    pipeline = [created["pipeline"], *(longer["pipeline"] for longer in values("extension", "task_continued", "approval_decided"))][-1]
+    stages, artifacts, gates, approvals = [stage["name"] for stage in pipeline["stages"]], {}, {}, []
+    for record in records.values():
+        if record["type"] == "rebased" or record["type"] == "gate" and not record.get("partial"):
+            gates[record.get("gate", "rebase")] = gate_entry(record)
+        elif record["type"] == "approval_decided":
+            approvals.append({"stage": record.get("stage", ""), "approved": record["approved"], "artifact_sha256": record["artifact_hash"],
+                              "decided_by": record.get("decided_by", ""), "record": record["seq"]})
+        elif record["type"] == "artifact_accepted":
+            artifacts[record["stage"]] = parsed(blobs[record["artifact_hash"]])
+        elif record["type"] == "cycle_started" and record["to"] in stages:      # It discards what was made from that stage on.
+            artifacts = {stage: made for stage, made in artifacts.items() if stage in stages[:stages.index(record["to"])]}
+    text = created["line"][created["line"].index('"pipeline": {') + len('"pipeline": '):]
+    policy = {"pipeline": pipeline["name"], "pipeline_sha256": sha256(text[:json.JSONDecoder().raw_decode(text)[1]].encode())}
+    policy.update({"gate_inputs": inputs for inputs in values("inputs", "gate")})
+    policy.update({"settings_sha256": header["task_sha256"]} if header.get("task_sha256") else {})
+    tests = sorted({file["path"] for artifact in artifacts.values() for file in artifact.get("test_files", []) if file["path"] in hashes})
+    return {"_type": TYPES[0], "subject": [{"name": values("branch", "delivered")[-1], "digest": {"gitTree": tree}}], "predicateType": TYPES[1], "predicate": {
+        "task": values("task_id", "task_created", "forked")[-1], "request": created["request"],
+        "base": {"commit": values("base_commit", *moves)[-1], "tree": values("base_tree", *moves)[-1]}, "commit": values("commit", "delivered", "rebased")[-1],
+        "journal": {"records": max(records), "head": records[max(records)]["hash"]}, "policy": policy, "gates": sorted(gates.values(), key=lambda gate: gate["record"]),
+        "tests": [{"path": path, "sha256": hashes[path]} for path in tests], "approvals": approvals, "files": {name: sha256(archive[name]) for name in sorted(archive) if not is_unstated(name)}}}
 
 def check_signature(content, signature, namespace, time, allowed_signers, least):
     """Returns who signed, and the fingerprint of a key that gpg does not trust. The key must be valid at `time` (in seconds): it may have expired since. `least`: gpg.minTrustLevel."""
@@ -216,8 +213,8 @@ def check_signature(content, signature, namespace, time, allowed_signers, least)
         file.flush()
         if signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
             require(allowed_signers, "it is signed with SSH: name the keys that you trust with --allowed-signers (ssh-keygen's file)", Unknown)
-            at = "verify-time=" + datetime.datetime.fromtimestamp(time, datetime.timezone.utc).strftime("%Y%m%d%H%M%S")
-            command = ["ssh-keygen", "-Y", "find-principals", "-s", file.name, "-f", allowed_signers, "-O", at]
+            at = datetime.datetime.fromtimestamp(time, datetime.timezone.utc)
+            command = ["ssh-keygen", "-Y", "find-principals", "-s", file.name, "-f", allowed_signers, "-O", f"verify-time={at:%Y%m%d%H%M%S}"]
             principal = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "TZ": "UTC"}).stdout.decode().split("\n")[0]
             require(principal, "--allowed-signers does not name the key, or not for the time of the signature")
             command[2:3] = ["verify", "-n", namespace, "-I", principal]
@@ -233,50 +230,54 @@ def check_signature(content, signature, namespace, time, allowed_signers, least)
         require("GOODSIG" not in told or not least or trust >= TRUST.index("TRUST_" + least.upper()), f"gpg.minTrustLevel ({least}) asks for more trust in the key")
         return next((line for line in lines if "Good" in line), lines[-1]), "" if trust > 2 else told.get("VALIDSIG", "")
 
-
 def verify(arguments):
     repository = Repository(arguments.repository)
     identity, tree, parents, message, signed = repository.commit(arguments.commit)
     task = trailer(message, "AgentForge-Task")
     seq, _, head = trailer(message, "AgentForge-Journal").partition(":")
     kept = repository.identity(f"refs/agentforge/archive/{task}", f"the archive of task {task} is not here: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'")
-    files = repository.files(kept)
-    archive = {name[5:]: repository.object(blob) for name, blob in files.items() if name.startswith("task/")}
-    escalations = {name[12:]: repository.object(blob) for name, blob in files.items() if name.startswith("escalations/")}
+    archive = {}
+    for name, (mode, blob) in repository.files(kept).items():
+        path = name.removeprefix("task/")
+        known = task in name if path == name else path not in NEVER and not path.startswith("escalations/")
+        require(known and name.startswith(("task/", "escalations/")) and mode == b"100644", f"the archive has {name} ({mode.decode()}), as no archive of this task has")
+        archive[path] = repository.object(blob)
     header, records = all_records(archive)
-    require(header.get("task_id", task) == task, f"the journal is of task {header.get('task_id')}")
     require(int(seq) in records and records[int(seq)]["hash"] == head, f"the journal does not have record {seq}, which the commit's trailer names")
     print(f"journal    {len(records)} records, the chain is unbroken; the commit's trailer names record {seq}")
-    print(f"blobs      {check_blobs(archive, records)}; each has the hash that it names")
+    blobs = read_blobs(archive, records)
+    print(f"blobs      {len(blobs)}; each has the hash that it names")
     require(PROOF[0] in archive, "the archive has no statement", Unknown)
-    statement = json.loads(archive[PROOF[0]])
-    require((statement["_type"], statement["predicateType"]) == TYPES, "the statement is of another kind")
-    predicate, last = statement["predicate"], max(records)
-    require(predicate["task"] == task and predicate["journal"] == {"records": last, "head": records[last]["hash"]}, "the statement is not about this journal's last record")
-    require([subject["digest"]["gitTree"] for subject in statement["subject"]] == [tree], f"the statement is about tree {statement['subject'][0]['digest']['gitTree']}, the commit has {tree}")
+    statement = parsed(archive[PROOF[0]])
+    predicate = statement["predicate"]
     require(predicate["commit"] == identity, f"the statement is about commit {predicate['commit']}: this one was amended, rebased or cherry-picked")
+    hashes = {path: sha256(repository.object(blob)) for path, (mode, blob) in repository.files(tree).items() if mode != b"160000"}      # Submodules are elsewhere.
+    predicate["files"] = {name: value for name, value in predicate["files"].items() if not is_unstated(name)}    # Older ones name more.
+    require_same(statement, make_statement(header, records, blobs, archive, tree, hashes), "the statement")
+    own = {"task_id": task, "request": predicate["request"], "task_sha256": sha256(archive["task.yaml"])}
+    require(predicate["task"] == task and own.items() <= {**own, **header}.items(), "the journal began with another task, request or settings")
     require(parents == [predicate["base"]["commit"]], "the commit's parent is not the commit that the change was measured on")
-    if "settings_sha256" in predicate["policy"]:
-        require(header["task_sha256"] == predicate["policy"]["settings_sha256"] == sha256(archive["task.yaml"]), "the settings are not those that the task began with")
-    print(f"statement  about this commit and its tree {tree}")
-    print(f"gates      {check_gates(predicate, records, tree)}, as the journal records them; the deliver gate passed on this tree")
-    print(f"tests      {check_tests(repository, predicate, tree)}")
-    print(f"approvals  {check_approvals(predicate, records)}")
-    print(f"files      {check_files(archive, escalations, predicate)} of the task; each has the hash that the statement gives")
+    require([gate["passed"] for gate in predicate["gates"] if (gate["gate"], gate["tree"]) == ("deliver", tree)][-1:] == [True], "no deliver gate passed on this tree")
+    ends = [record for record in records.values() if record["type"] in ("task_completed", "task_aborted", "approval_decided")]
+    require(not ends or ends[-1].get("approved", ends[-1]["type"] == "task_completed"), "the task was aborted, or its delivery rejected, after it made the commit")
+    print(f"statement  is what commit, journal and archive give; about this commit and its tree {tree}")
+    print(f"gates      {len(predicate['gates'])}, and {len(predicate['approvals'])} approvals, as the journal records them; the deliver gate passed on this tree")
+    print(f"tests      {len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole")
+    print(f"files      {len(predicate['files'])} of the task; each has the hash that the statement gives")
+    print(f"unchecked  {', '.join(name for name in UNCHECKED if name in archive) or 'nothing'}: `agentforge audit verify` compares the first two with the journal")
     trusted, least = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel")
-    recorded = [records[number]["signed"] for number in sorted(records) if "signed" in records[number]]
+    recorded = [record["signed"] for record in records.values() if "signed" in record]
     require(not recorded or recorded[-1] == bool(signed[1]), "the journal and the commit disagree on whether the commit is signed")
     signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least) if signed[1] else ("none", "")
     print(f"commit     signature: {signer}")
     if PROOF[1] in archive:
-        time = datetime.datetime.fromisoformat(records[last]["timestamp"].replace("Z", "+00:00")).timestamp()
+        time = datetime.datetime.fromisoformat(records[max(records)]["timestamp"].replace("Z", "+00:00")).timestamp()
         signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time, trusted, least)
         require(not signed[1] or not other or key == other, f"the statement is signed by another key than the commit, which gpg does not trust: {signer}")
         print(f"signature  {signer}")
     else:
-        require(not arguments.require_signature, "the statement is not signed")
-        print("signature  none: only the owner of this repository vouches for the statement")
-
+        require(not (signed[1] or trusted or arguments.require_signature), "the statement is not signed")
+        print("signature  none: only the owner of this repository vouches for the statement, and for the files that only it names")
 
 def main():
     parser = argparse.ArgumentParser(description="Check that a commit carries its proof")
@@ -289,12 +290,11 @@ def main():
     except (Unknown, OSError) as error:
         print(f"cannot be checked: {error}", file=sys.stderr)
         return 2
-    except (Wrong, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (Wrong, LookupError, ValueError, TypeError, AttributeError) as error:
         print(f"DOES NOT HOLD: {error if isinstance(error, Wrong) else f'something has an unexpected form: {error!r}'}", file=sys.stderr)
         return 1
     print("VERIFIED")
     return 0
-
 
 if __name__ == "__main__":
     sys.exit(main())

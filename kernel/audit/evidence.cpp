@@ -35,8 +35,9 @@ Result<void> add_files(const fs::path& folder, const std::string& prefix, std::s
 
 }  // namespace
 
-Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& escalations) {
-    TaskEvidence evidence{TaskPaths{folder}, escalations, {}, {}, {}, {}};
+Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& escalations, const fs::path& blobs) {
+    TaskEvidence evidence{TaskPaths{folder}, blobs, escalations, {}, {}, {}, {}};
+    if (blobs.empty()) { evidence.blobs = evidence.paths.blobs(); }
     const auto header = [&](const json::object& fields) -> Result<void> {
         evidence.header = fields;
         return {};
@@ -67,6 +68,11 @@ bool is_transient_file(std::string_view name) {
 Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence) {
     std::map<std::string, std::string> files;
     AF_CHECK(add_files(evidence.paths.root, "", "", files));
+    if (evidence.blobs != evidence.paths.blobs()) {
+        const fs::path own = evidence.blobs / "blobs.yaml";
+        AF_TRY(const std::string bytes, read_file(own, largest_file));
+        files[(evidence.paths.blobs() / own.filename()).lexically_relative(evidence.paths.root).string()] = sha256(bytes);
+    }
     if (!evidence.escalations.empty()) {
         AF_CHECK(add_files(evidence.escalations, "escalations/", evidence.state.task_id, files));
     }

@@ -25,6 +25,7 @@ inline constexpr std::uint64_t largest_file = 4ULL << 30U;
 
 struct TaskEvidence {
     TaskPaths paths;
+    std::filesystem::path blobs;        ///< The folder of its blobs: its own, or the archive's if `gc --blobs` freed them.
     std::filesystem::path escalations;  ///< `.agentforge/escalations`, or an archive's. May be missing.
     json::object header;
     std::vector<Record> records;  ///< For a fork, includes the records that it shares.
@@ -35,8 +36,10 @@ struct TaskEvidence {
         return records.empty() ? JournalHead() : JournalHead{records.back().seq, records.back().hash};
     }
 
-    /// Reads, verifies and folds the journal in `folder`. Errors: AF-JRNL-…, AF-TASK-010 to -012, AF-AUDT-010 it has no record.
-    [[nodiscard]] static Result<TaskEvidence> read(const std::filesystem::path& folder, const std::filesystem::path& escalations);
+    /// Reads, verifies and folds the journal in `folder`. `blobs`: empty if they are in `folder`. Errors: AF-JRNL-…, AF-TASK-010
+    /// to -012, AF-AUDT-010 it has no record.
+    [[nodiscard]] static Result<TaskEvidence> read(const std::filesystem::path& folder, const std::filesystem::path& escalations,
+                                                   const std::filesystem::path& blobs = {});
 };
 
 /// Returns the task's files with their SHA-256: those of the folder by their path below it, those of questions to people as

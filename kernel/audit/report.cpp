@@ -208,7 +208,7 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
 
 /// Returns what a person answered. Empty if the blob cannot be read: the verification says so.
 std::string answer_in(const TaskEvidence& evidence, const std::string& blob) {
-    const auto text = BlobStore(evidence.paths.blobs()).get(blob);
+    const auto text = BlobStore(evidence.blobs).get(blob);
     const auto resolution = text.ok() ? parse_json(*text, "blob " + blob) : Result<json::value>(text.error());
     return resolution.ok() && resolution->is_object() ? text_of(resolution->get_object(), "answer") : std::string();
 }

@@ -76,7 +76,7 @@ json::array approvals_of(const TaskEvidence& evidence) {
 /// Returns the files of the suite handed in by the tests' stage, as they are in the delivered tree.
 Result<json::array> tests_of(const TaskEvidence& evidence, const Repository& repository, const std::string& tree) {
     json::array tests;
-    const BlobStore blobs(evidence.paths.blobs());
+    const BlobStore blobs(evidence.blobs);
     std::set<std::string> paths;
     for (const StageState& stage : evidence.state.stages) {
         if (stage.artifact_hash.empty()) { continue; }

@@ -189,7 +189,7 @@ public:
     }
 
     Result<AuditVerdict> run() {
-        auto evidence = TaskEvidence::read(place_.folder, place_.escalations);
+        auto evidence = TaskEvidence::read(place_.folder, place_.escalations, place_.blobs);
         if (!evidence.ok()) {
             if (evidence.error().kind == ErrorKind::io || evidence.error().kind == ErrorKind::not_found) {
                 return evidence.error();
@@ -325,7 +325,8 @@ private:
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
         if (!text.ok() || text->empty()) {  // Empty: a power cut came before its bytes were on disk.
-            part.unchecked("state.yaml does not exist; it can be rebuilt from the journal");
+            part.unchecked(
+                "state.yaml does not exist, or is empty; it can be rebuilt from the journal. working_memory.yaml was not compared");
             return;
         }
         const auto parsed = parse_json(*text, "state.yaml");
@@ -365,10 +366,16 @@ private:
             voucher("state", seq);
         }
         const auto shown = read_file(evidence_->paths.working_memory(), largest_file);
-        if (shown.ok() && *shown != memory.text()) {
+        const bool missing = !shown.ok() && shown.error().kind == ErrorKind::not_found;
+        if (missing) {
+            part.unchecked("working_memory.yaml does not exist; it can be rebuilt from the journal");
+        } else if (!shown.ok()) {
+            part.fault("working_memory.yaml cannot be read: " + shown.error().message);
+        } else if (*shown != memory.text()) {
             part.fault("working_memory.yaml is not what the journal gives at record " + std::to_string(seq));
         }
-        part.whole("state.yaml and working_memory.yaml are what the journal gives at record " + std::to_string(seq));
+        part.whole((missing ? "state.yaml is" : "state.yaml and working_memory.yaml are") +
+                   std::string(" what the journal gives at record ") + std::to_string(seq));
     }
 
     /// Checks task.yaml and the request, which are written once, before the journal.
@@ -405,7 +412,7 @@ private:
 
     void blob_files() {
         Part part(verdict_, "blobs");
-        const fs::path root = place_.folder / "artifacts" / "blobs";
+        const fs::path root = place_.blobs.empty() ? place_.folder / "artifacts" / "blobs" : place_.blobs;
         std::vector<fs::path> stores{root};
         std::error_code none;
         for (const auto& entry : fs::directory_iterator(root, none)) {
@@ -419,13 +426,16 @@ private:
                 continue;
             }
             for (const std::string& fault : check->faults) {
-                part.fault((store / "blobs.yaml").lexically_relative(place_.folder).string() + ", " + fault);
+                part.fault(
+                    (fs::path("artifacts/blobs") / store.lexically_relative(root) / "blobs.yaml").lexically_normal().string() +
+                    ", " + fault);
             }
             blobs_.merge(check->hashes);
             bytes += check->bytes;
         }
         part.whole(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) +
-                   " bytes have the hashes of their names");
+                   " bytes have the hashes of their names" +
+                   (place_.blobs.empty() ? "" : "; only the archive has them, the task's folder does not (`gc --blobs`)"));
     }
 
     void blobs() {
@@ -446,7 +456,7 @@ private:
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
-        const auto text = BlobStore(evidence_->paths.blobs()).get(hash);
+        const auto text = BlobStore(evidence_->blobs).get(hash);
         if (!text.ok()) { return std::nullopt; }
         auto value = parse_json(*text, "blob");
         return value.ok() && value->is_object() ? std::optional(std::move(value->get_object())) : std::nullopt;
@@ -786,6 +796,9 @@ private:
         }
         AF_TRY(const auto again, recomputed_statement(part, *predicate));
         if (again && *again == to_json_pretty(without_passing_files(parsed->get_object()))) {
+            if (*text != to_json_pretty(*parsed)) {
+                part.fault("the statement has the fields that the task's files give, but not the bytes: it was written anew");
+            }
             part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
                        counted(predicate->at("gates").as_array().size(), "gate", "gates"));
             return signature(*text, recorded_at(*named));

@@ -54,6 +54,7 @@ struct AuditPlace {
     std::filesystem::path repository;   ///< For commits, trees, refs. Empty: none is available.
     std::filesystem::path log;          ///< Empty: no log is checked.
     bool is_archive = false;            ///< The folder was written from the archive, so the archive cannot confirm it.
+    std::filesystem::path blobs = {};   ///< The archive's, if the folder has none (`gc --blobs`). Empty: they are in the folder.
 };
 
 /// Errors: `io` if the folder or the repository cannot be read at all. A failed verification is a finding, not an error.

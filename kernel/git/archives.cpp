@@ -314,26 +314,32 @@ Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHan
     return files;
 }
 
+Result<BlobHandle> archived_blob(git_repository* repository, const std::string& path, const TreeEntry& entry) {
+    git_blob* raw = nullptr;
+    if (const int code = git_blob_lookup(&raw, repository, &entry.id); code < 0) {
+        Error error = failure(code, "read the archived " + path);
+        if (is_partial_clone(git_repository_workdir(repository))) {
+            error.remedy = "This is a partial clone, which lacks objects of the archive. Clone without --filter.";
+        }
+        return error;
+    }
+    return BlobHandle(raw);
+}
+
+std::string_view bytes_of(const BlobHandle& blob) {
+    return {static_cast<const char*>(git_blob_rawcontent(blob.get())), static_cast<std::size_t>(git_blob_rawsize(blob.get()))};
+}
+
 /// Writes the archived files below `from` into `folder`. Leaves existing files as they are: one is newer or the same.
 Result<void> write_archived(git_repository* repository, const ArchivedFiles& files, std::string_view from,
                             const fs::path& folder) {
     for (const auto& [path, entry] : files) {
         const bool is_request = path == "task/pause.request";  // Older archives may have it.
         if (!path.starts_with(from) || is_request) { continue; }
-        git_blob* raw = nullptr;
-        if (const int code = git_blob_lookup(&raw, repository, &entry.id); code < 0) {
-            Error error = failure(code, "read the archived " + path);
-            if (is_partial_clone(git_repository_workdir(repository))) {
-                error.remedy = "This is a partial clone, which lacks objects of the archive. Clone without --filter.";
-            }
-            return error;
-        }
-        const BlobHandle blob(raw);
-        const std::string_view bytes(static_cast<const char*>(git_blob_rawcontent(raw)),
-                                     static_cast<std::size_t>(git_blob_rawsize(raw)));
+        AF_TRY(const BlobHandle blob, archived_blob(repository, path, entry));
         const fs::path file = folder / path.substr(from.size());
         AF_CHECK(make_directories(file.parent_path()));
-        const auto written = create_file_exclusive(file, bytes, Durability::synced);
+        const auto written = create_file_exclusive(file, bytes_of(blob), Durability::synced);
         if (!written.ok() && written.error().kind != ErrorKind::conflict) { return written.error(); }
     }
     return {};
@@ -358,6 +364,26 @@ Result<void> restore_folder(git_repository* repository, const ArchivedFiles& fil
     return sync_directory(place.parent_path());
 }
 
+/// Returns the files of a task's folder, other than its blobs, that are missing or are not those of the archive. A journal may
+/// have grown since; `state.yaml` and what else the program writes anew follow it.
+Result<std::vector<std::string>> different_files(git_repository* repository, const ArchivedFiles& files, const fs::path& place) {
+    constexpr std::string_view from = "task/";
+    constexpr std::array written_anew{"state.yaml", "working_memory.yaml", "detached.log", "pause.request"};
+    std::vector<std::string> different;
+    for (const auto& [path, entry] : files) {
+        if (!path.starts_with(from) || path.starts_with(archived_blobs)) { continue; }
+        const std::string name = path.substr(from.size());
+        if (std::ranges::find(written_anew, name) != written_anew.end()) { continue; }
+        AF_TRY(const BlobHandle blob, archived_blob(repository, path, entry));
+        const std::string_view archived = bytes_of(blob);
+        const auto here = read_file(place / name, 4ULL << 30U);
+        const bool grows = name == "actions.yaml" || name.starts_with("history/");
+        const bool same = here.ok() && (grows ? here->starts_with(archived) : *here == archived);
+        if (!same) { different.push_back(name); }
+    }
+    return different;
+}
+
 fs::path blobs_folder(const fs::path& tasks, std::string_view task_id) {
     return tasks / task_id / fs::path(archived_blobs).lexically_relative("task").parent_path();
 }
@@ -371,8 +397,8 @@ bool can_restore(const fs::path& tasks, std::string_view task_id) {
     return !fs::exists(fs::symlink_status(blobs / "blobs.yaml", error)) && fs::is_directory(blobs.parent_path(), error);
 }
 
-Result<void> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
-                          const fs::path& escalations) {
+Result<std::vector<std::string>> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
+                                              const fs::path& escalations) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     const TreeHandle tree = archived_tree(handle.get(), archive_ref(task_id));
     if (!tree) {
@@ -391,12 +417,17 @@ Result<void> restore_task(const fs::path& repository, std::string_view task_id, 
     std::error_code error;
     if (!fs::exists(fs::symlink_status(place, error))) {
         AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
-        return restore_folder(handle.get(), files, "task/", place);
+        AF_CHECK(restore_folder(handle.get(), files, "task/", place));
+        return std::vector<std::string>();
     }
     const fs::path blobs = blobs_folder(tasks, task_id);
-    if (!fs::exists(fs::symlink_status(blobs, error))) { return restore_folder(handle.get(), files, archived_blobs, blobs); }
-    AF_CHECK(write_archived(handle.get(), files, archived_blobs, blobs));  // Only files of the folder are gone.
-    return sync_directory(blobs);
+    if (!fs::exists(fs::symlink_status(blobs, error))) {
+        AF_CHECK(restore_folder(handle.get(), files, archived_blobs, blobs));
+    } else {
+        AF_CHECK(write_archived(handle.get(), files, archived_blobs, blobs));  // Only files of the folder are gone.
+        AF_CHECK(sync_directory(blobs));
+    }
+    return different_files(handle.get(), files, place);
 }
 
 }  // namespace agentforge::kernel

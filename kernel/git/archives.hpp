@@ -44,9 +44,12 @@ struct ArchivedTask {
 /// True if the folder of a task in `tasks` is missing, or its blobs are (`gc --blobs` removes them).
 [[nodiscard]] bool can_restore(const std::filesystem::path& tasks, std::string_view task_id);
 
-/// Restores an archived task, whole or not at all. Errors: AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder
-/// exists; AF-GIT-057 the archive is not a task's folder (a path that leads out of it, a link).
-[[nodiscard]] Result<void> restore_task(const std::filesystem::path& repository, std::string_view task_id,
-                                        const std::filesystem::path& tasks, const std::filesystem::path& escalations);
+/// Restores an archived task, whole or not at all, or the blobs of a folder that lacks them. Returns the other files of such a
+/// folder that are missing, or are not those of the archive, by their path below it: it leaves them as they are. Errors:
+/// AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder exists; AF-GIT-057 the archive is not a task's folder (a
+/// path that leads out of it, a link).
+[[nodiscard]] Result<std::vector<std::string>> restore_task(const std::filesystem::path& repository, std::string_view task_id,
+                                                            const std::filesystem::path& tasks,
+                                                            const std::filesystem::path& escalations);
 
 }  // namespace agentforge::kernel

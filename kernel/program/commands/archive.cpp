@@ -85,16 +85,24 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     }
     if (const auto made = prepare_project_folder(*place, false); !made.ok()) { return program.fail(made.error()); }
     json::array restored;
+    json::object different;  // The files that are not those of the archive, by task.
     for (const std::string& id : wanted) {
-        if (const auto done = restore_task(place->root, id, place->agentforge / "tasks", place->agentforge / "escalations");
-            !done.ok()) {
-            return program.fail(done.error());
-        }
+        const auto left = restore_task(place->root, id, place->agentforge / "tasks", place->agentforge / "escalations");
+        if (!left.ok()) { return program.fail(left.error()); }
         restored.emplace_back(id);
-        if (!program.json_output) { program.out << "Restored: " << id << "\n"; }
+        if (!left->empty()) { different[id] = json::array(left->begin(), left->end()); }
+        if (program.json_output) { continue; }
+        program.out << "Restored: " << id << (left->empty() ? "" : ", only its blobs") << "\n";
+        for (const std::string& name : *left) { program.out << "  not restored: " << printable(name, 300) << "\n"; }
+        if (!left->empty()) {
+            program.err
+                << "agentforge: these files are missing, or are not those of the archive. They stay as they are. To restore "
+                   "the archived ones, move the task's folder away and run `agentforge archive restore "
+                << short_id(id) << "` again\n";
+        }
     }
     if (program.json_output) {
-        program.print_json({{"restored", std::move(restored)}});
+        program.print_json({{"restored", std::move(restored)}, {"not_restored", std::move(different)}});
     } else if (wanted.empty()) {
         program.out << "All archived tasks are complete; nothing was restored.\n";
     }

@@ -36,7 +36,8 @@ struct Subject {
 
 AuditPlace place_of_task(const ProjectPlace& place, const std::string& id) {
     return {id,         TaskStore(place.agentforge).paths(id).root,   place.agentforge / "escalations",
-            place.root, place.agentforge / "logs" / "agentforge.log", false};
+            place.root, place.agentforge / "logs" / "agentforge.log", false,
+            {}};
 }
 
 Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
@@ -44,19 +45,25 @@ Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
     AF_TRY(subject.restored, TemporaryDirectory::make("audit"));
     const fs::path folder = subject.restored->path();
     AF_CHECK(restore_task(place.root, id, folder / "tasks", folder / "escalations"));
-    subject.place = {id, folder / "tasks" / id, folder / "escalations", place.root, {}, true};
+    subject.place = {id, folder / "tasks" / id, folder / "escalations", place.root, {}, true, {}};
     subject.what = "archive refs/agentforge/archive/" + id;
     return subject;
 }
 
-/// Returns the task's folder. If `gc --blobs` removed its blobs, returns its archive, which has them.
+/// Returns the task's folder. If `gc --blobs` removed its blobs, uses those of its archive.
 Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
+    Subject subject{place_of_task(place, id), "task " + id, "", nullptr};
     std::error_code error;
-    if (!fs::exists(TaskStore(place.agentforge).paths(id).blobs(), error)) {
-        AF_TRY(const std::string archived, archived_task(place.root, id));
-        if (archived == id) { return open_archive(place, id); }
-    }
-    return Subject{place_of_task(place, id), "task " + id, "", nullptr};
+    if (fs::exists(TaskStore(place.agentforge).paths(id).blobs() / "blobs.yaml", error)) { return subject; }
+    AF_TRY(const std::string archived, archived_task(place.root, id));
+    if (archived != id) { return subject; }
+    AF_TRY(Subject archive, open_archive(place, id));
+    const fs::path blobs = TaskPaths{archive.place.folder}.blobs();
+    if (!fs::exists(blobs / "blobs.yaml", error)) { return subject; }
+    subject.place.blobs = blobs;
+    subject.restored = std::move(archive.restored);
+    subject.what += ", with the blobs of refs/agentforge/archive/" + id;
+    return subject;
 }
 
 /// Returns the task's folder if it exists, else its archive. Nothing if neither does.
@@ -103,7 +110,7 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
         const fs::path escalations = folder.parent_path().parent_path() / "escalations";
         const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
         return Subject{
-            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true}, "folder " + name, "", nullptr};
+            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true, {}}, "folder " + name, "", nullptr};
     }
     if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return open_folder(place, *id); }
     AF_TRY(const std::string archived, archived_task(place.root, name));
@@ -180,8 +187,9 @@ int run_report(Program& program, const AuditArguments& arguments) {
         return 2;
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
-        const auto evidence = subject.place.folder.empty() ? Result<TaskEvidence>(nothing_named(arguments.subject))
-                                                           : TaskEvidence::read(subject.place.folder, subject.place.escalations);
+        const auto evidence = subject.place.folder.empty()
+                                  ? Result<TaskEvidence>(nothing_named(arguments.subject))
+                                  : TaskEvidence::read(subject.place.folder, subject.place.escalations, subject.place.blobs);
         if (!evidence.ok()) { return program.fail(evidence.error()); }
         const auto text = written(program, audit_report(*evidence, verdict), format);
         if (!text.ok()) { return program.fail(text.error()); }

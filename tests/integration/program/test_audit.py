@@ -3,6 +3,8 @@
 
 import datetime
 import html
+import json
+import os
 import pathlib
 import re
 import shutil
@@ -250,9 +252,17 @@ class TestAuditLater(SignedAuditTest):
             commit = self.git("rev-parse", f"agentforge/{task}").strip()
             self.git("notes", "--ref", "agentforge", "add", "-f", "-m", "Reviewed by a colleague", commit)
             self.assertIn("holds no statement", str(self.assert_verified(self.verify(task))["findings"]))
+        self.check_statement_and_projections(task)
         with self.subTest("blobs that were freed are in the archive, and come back"):
             self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
-            self.assert_verified(self.verify(task))
+            self.assertIn("only the archive has them", str(self.assert_verified(self.verify(task))["findings"]))
+            journal = self.task_folder(task) / "actions.yaml"
+            whole = journal.read_bytes()
+            journal.write_bytes(whole.replace(b'"type": "task_started"', b'"type": "task_startled"'))
+            self.assertTrue(any("AF-JRNL" in fault for fault in self.faults(self.verify(task))))
+            self.assertEqual(self.assert_code(self.run_program("archive", "restore", task, "--json"), 0).json["not_restored"], {task: ["actions.yaml"]})
+            journal.write_bytes(whole)
+            self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
             self.assert_error(self.run_program("fork", task, "--from-step", 4), "AF-JRNL-011", f"agentforge archive restore {task}")
             self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
             self.assert_code(self.run_program("replay", task, "--actions-only"), 0)
@@ -260,6 +270,21 @@ class TestAuditLater(SignedAuditTest):
             (self.task_folder(task) / "artifacts/blobs/blobs.yaml").unlink()
             self.assertIn(task, self.assert_code(self.run_program("archive", "restore", "--all", "--json"), 0).json["restored"])
             self.assert_verified(self.verify(task))
+
+    def check_statement_and_projections(self, task):
+        folder = self.task_folder(task)
+        with self.subTest("the statement in another form"):
+            file = folder / "proof/statement.json"
+            whole = file.read_bytes()
+            file.write_bytes(whole.replace(b"\n", b"\r\n"))
+            self.assertTrue(any("but not the bytes" in fault for fault in self.faults(self.verify(task))))
+            file.write_bytes(whole)
+        with self.subTest("without working_memory.yaml"):
+            file = folder / "working_memory.yaml"
+            whole = file.read_bytes()
+            file.unlink()
+            self.assertIn("working_memory.yaml does not exist", str([each for each in self.assert_verified(self.verify(task))["findings"] if each["answer"] == "unchecked"]))
+            file.write_bytes(whole)
 
     def test_a_removed_or_foreign_proof_is_found(self):
         task = self.task()
@@ -376,6 +401,104 @@ class TestAuditLater(SignedAuditTest):
         shutil.rmtree(self.task_folder(task))
         self.assert_error(self.run_program("archive", "restore", task), "AF-GIT-057", "APR-task-20260101-other")
         self.assertEqual(self.tasks(), [])
+
+
+class ForgedArchiveTest(AuditTest):
+    def forge(self, task, change):
+        """Puts a changed copy of a task's archive in its place: `change` gets a folder with its files."""
+        reference, place = f"refs/agentforge/archive/{task}", self.folder / "forged"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        index = {**self.environment, "GIT_DIR": str(self.repository / ".git"), "GIT_WORK_TREE": str(place), "GIT_INDEX_FILE": str(self.folder / "forged.index")}
+
+        def git(*words):
+            return subprocess.run(["git", *words], cwd=place, env=index, check=True, capture_output=True, text=True).stdout.strip()
+
+        git("read-tree", reference)
+        git("checkout-index", "-a")
+        change(place)
+        git("read-tree", "--empty")
+        git("add", "-A", "-f", ".")
+        git("update-ref", reference, git("write-tree"))
+
+    def forge_statement(self, task, change):
+        def write(place):
+            file = place / "task/proof/statement.json"
+            statement = json.loads(file.read_text())
+            change(statement, statement["predicate"])
+            file.write_text(json.dumps(statement, indent=2) + "\n")
+        self.forge(task, write)
+
+
+class TestVerifyScriptOnForgeries(ForgedArchiveTest):
+    """`examples/verify.py` on archives that someone changed after the delivery."""
+
+    STATEMENTS = {
+        "another request": lambda statement, predicate: predicate.update(request="Pay Mallory"),
+        "an unknown field of the statement": lambda statement, predicate: statement.update(evil=1),
+        "an unknown field of the predicate": lambda statement, predicate: predicate.update(evil=1),
+        "a second subject": lambda statement, predicate: statement["subject"].append({"name": "x", "digest": {"gitTree": "0" * 40}}),
+        "a second digest": lambda statement, predicate: statement["subject"][0]["digest"].update(sha256="0" * 64),
+        "another name of the subject": lambda statement, predicate: statement["subject"][0].update(name="main"),
+        "no tests": lambda statement, predicate: predicate.update(tests=[]),
+        "no gates but deliver": lambda statement, predicate: predicate.update(gates=predicate["gates"][-1:]),
+        "an invented gate": lambda statement, predicate: predicate["gates"].insert(0, {**predicate["gates"][0], "gate": "audit"}),
+        "an invented approval": lambda statement, predicate: predicate["approvals"].append({"stage": "spec", "approved": True, "artifact_sha256": "0" * 64, "decided_by": "boss", "record": 1}),
+        "a removed file": lambda statement, predicate: predicate["files"].pop("task.yaml"),
+        "another base tree": lambda statement, predicate: predicate["base"].update(tree="0" * 40),
+        "a number for a truth": lambda statement, predicate: predicate["gates"][0].update(passed=int(predicate["gates"][0]["passed"])),
+    }
+
+    def assert_refused(self, task, words=""):
+        said = self.script(self.repository, f"agentforge/{task}")
+        self.assertEqual((said.returncode, "VERIFIED" in said.stdout), (1, False), said.stdout + said.stderr)
+        self.assertIn(words, said.stderr)
+
+    def test_every_forgery_is_refused(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        reference = f"refs/agentforge/archive/{task}"
+        genuine = self.git("rev-parse", reference).strip()
+        proven = self.script(self.repository, f"agentforge/{task}")
+        self.assertIn("unchecked  state.yaml, working_memory.yaml", proven.stdout)
+        statement = json.loads((self.task_folder(task) / "proof/statement.json").read_text())["predicate"]
+        forgeries = dict(self.STATEMENTS)
+        for at, gate in enumerate(statement["gates"]):
+            for key in gate:
+                forgeries[f"another {key} of gate {gate['gate']}"] = lambda _, predicate, at=at, key=key: predicate["gates"][at].update({key: "forged"})
+        for key in statement["policy"]:
+            forgeries[f"another {key} of the policy"] = lambda _, predicate, key=key: predicate["policy"].update({key: "0" * 64})
+        for name, change in forgeries.items():
+            with self.subTest(name):
+                self.forge_statement(task, change)
+                self.assert_refused(task, "the statement")
+                self.git("update-ref", reference, genuine)
+
+        def twice(place, key):
+            file = place / "task/proof/statement.json"
+            file.write_text(file.read_text().replace(f'"{key}":', f'"{key}": "forged", "{key}":', 1))
+
+        others = {"a repeated key": (lambda place: twice(place, "commit"), "twice"), "a repeated type": (lambda place: twice(place, "predicateType"), "twice"),
+                  "a file beside the task's": (lambda place: (place / "evil.yaml").write_text("x"), "evil.yaml"),
+                  "a file of the task": (lambda place: (place / "task/evil.yaml").write_text("x"), "evil.yaml"),
+                  "a lock": (lambda place: (place / "task/lock").write_text("x"), "lock"),
+                  "a journal of another task": (lambda place: ((place / "task/history").mkdir(), (place / "task/history/x.yaml").write_text("x")), "does not continue"),
+                  "a question of another task": (lambda place: ((place / "escalations").mkdir(exist_ok=True), (place / "escalations/APR-x.yaml").write_text("x")), "APR-x"),
+                  "an executable file": (lambda place: os.chmod(place / "task/task.yaml", 0o755), "100755")}
+        for name, (change, words) in others.items():
+            with self.subTest(name):
+                self.forge(task, change)
+                self.assert_refused(task, words)
+                self.git("update-ref", reference, genuine)
+
+
+class TestVerifyScriptOnARemovedSignature(SignedAuditTest, ForgedArchiveTest):
+    def test_a_signed_commit_needs_a_signed_statement(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        self.forge(task, lambda place: (place / "task/proof/statement.json.sig").unlink())
+        said = self.script("--allowed-signers", self.signers, self.repository, f"agentforge/{task}")
+        self.assertEqual((said.returncode, "the statement is not signed" in said.stderr), (1, True), said.stdout + said.stderr)
 
 
 class TestAuditOfARejectedDelivery(AuditTest):

@@ -551,7 +551,7 @@ protected:
         const auto done = archive_task(user(), "task-1", tasks() / "task-1", escalations());
         ASSERT_TRUE(done.ok()) << done.error().to_string();
     }
-    Result<void> restore() const { return restore_task(user(), "task-1", tasks(), escalations()); }
+    Result<std::vector<std::string>> restore() const { return restore_task(user(), "task-1", tasks(), escalations()); }
 };
 
 TEST_F(ArchiveTest, restores_a_task_byte_for_byte_after_git_clean) {
@@ -612,6 +612,27 @@ TEST_F(ArchiveTest, is_not_restored_over_an_existing_folder) {
     write(tasks() / "task-1/actions.yaml", "newer\n");
     EXPECT_EQ(restore().error().code, "AF-GIT-056");
     EXPECT_EQ(read(tasks() / "task-1/actions.yaml"), "newer\n");
+}
+
+TEST_F(ArchiveTest, restored_blobs_leave_damaged_files_and_name_them) {
+    archive();
+    std::filesystem::remove_all(tasks() / "task-1/artifacts/blobs");
+    write(tasks() / "task-1/actions.yaml", "damaged\n");
+    std::filesystem::remove(tasks() / "task-1/artifacts.note");
+    const auto left = restore();
+    ASSERT_TRUE(left.ok());
+    EXPECT_EQ(*left, (std::vector<std::string>{"actions.yaml", "artifacts.note"}));
+    EXPECT_EQ(read(tasks() / "task-1/actions.yaml"), "damaged\n");
+    EXPECT_EQ(read(tasks() / "task-1/artifacts/blobs/blobs.yaml"), "x\n");
+}
+
+TEST_F(ArchiveTest, restored_blobs_of_a_journal_that_has_grown_since_are_no_damage) {
+    archive();
+    std::filesystem::remove_all(tasks() / "task-1/artifacts/blobs");
+    write(tasks() / "task-1/actions.yaml", std::string("bytes \0 as they are\r\nmore\n", 26));
+    const auto left = restore();
+    ASSERT_TRUE(left.ok());
+    EXPECT_TRUE(left->empty());
 }
 
 TEST_F(ArchiveTest, refuses_anything_but_a_task_archive) {
