@@ -417,6 +417,8 @@ def set_again(world, arguments):
         world.program(*arguments)
         return
     world.program("resume", set_id(world), *world.answered, "--set", 'delivery.set_test=["true"]', codes=(0, 1))
+    for _ in world.each():
+        world.program("gc")     # What could not be removed.
 
 
 # -- what runs beside the command
