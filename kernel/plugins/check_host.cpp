@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/tool_effects.hpp"
 #include "base/yaml.hpp"
 
 namespace agentforge::kernel {
@@ -12,24 +13,6 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr const char* some_tree = "0123456789abcdef0123456789abcdef01234567";
-
-const char* effect_verb(ToolEffect effect) noexcept {
-    switch (effect) {
-        case ToolEffect::reads:
-            return "reads";
-        case ToolEffect::writes:
-            return "writes";
-        case ToolEffect::executes:
-            return "executes";
-        case ToolEffect::escalates:
-            return "escalates";
-        case ToolEffect::completes:
-            return "completes";
-        case ToolEffect::none:
-            break;
-    }
-    return "none";
-}
 
 GateReport passed_gate(const std::string& gate) {
     GateReport report;
@@ -111,10 +94,8 @@ std::optional<Error> CheckWorkspace::undeclared() const {
 
 Result<void> CheckWorkspace::need(ToolEffect effect, const char* what) {
     const std::lock_guard lock(mutex_);
-    if (!effects_ || has(*effects_, effect) || (effect == ToolEffect::reads && has(*effects_, ToolEffect::writes))) { return {}; }
-    Error error{"AF-TOOL-005",
-                "Tool '" + tool_ + "' tried to " + what + " and does not declare that it " + effect_verb(effect) + ".", tool_,
-                "Add the effect to the tool's spec, or leave the call out.", ErrorKind::denied};
+    if (!effects_ || declares(*effects_, effect)) { return {}; }
+    Error error = undeclared_effect(tool_, effect, what, "Add the effect to the tool's spec, or leave the call out.");
     if (!undeclared_) { undeclared_ = error; }
     return error;
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "base/tool_effects.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
@@ -15,24 +16,6 @@ std::string join(const std::vector<std::string>& names) {
     std::string text;
     for (const auto& name : names) { text += (text.empty() ? "" : ", ") + name; }
     return text.empty() ? "none" : text;
-}
-
-const char* effect_name(ToolEffect effect) noexcept {
-    switch (effect) {
-        case ToolEffect::reads:
-            return "reads";
-        case ToolEffect::writes:
-            return "writes";
-        case ToolEffect::executes:
-            return "executes";
-        case ToolEffect::escalates:
-            return "escalates";
-        case ToolEffect::completes:
-            return "completes";
-        case ToolEffect::none:
-            break;
-    }
-    return "none";
 }
 
 ToolResult refusal(Error error) {
@@ -110,19 +93,19 @@ public:
 
 private:
     [[nodiscard]] Result<FileView> read(std::string_view path, const ReadOptions& options) override {
-        AF_CHECK(need_reads("read a file"));
+        AF_CHECK(need(ToolEffect::reads, "read a file"));
         return workspace_.read(path, options);
     }
     [[nodiscard]] Result<Listing> list(std::string_view directory, const ListOptions& options) override {
-        AF_CHECK(need_reads("list files"));
+        AF_CHECK(need(ToolEffect::reads, "list files"));
         return workspace_.list(directory, options);
     }
     [[nodiscard]] Result<SearchHits> search(const SearchQuery& query) override {
-        AF_CHECK(need_reads("search"));
+        AF_CHECK(need(ToolEffect::reads, "search"));
         return workspace_.search(query);
     }
     [[nodiscard]] bool exists(std::string_view path) override {
-        return need_reads("look for a file").ok() && workspace_.exists(path);
+        return need(ToolEffect::reads, "look for a file").ok() && workspace_.exists(path);
     }
     [[nodiscard]] Result<Change> create(std::string_view path, std::string_view content, bool overwrite) override {
         AF_CHECK(need(ToolEffect::writes, "create a file"));
@@ -167,17 +150,11 @@ private:
     }
 
     [[nodiscard]] Result<void> need(ToolEffect effect, const char* what) {
-        if (has(spec_.effects, effect)) { return {}; }
-        Error error{"AF-TOOL-005",
-                    "Tool '" + spec_.name + "' tried to " + what + " and does not declare that it " + effect_name(effect) + ".",
-                    spec_.name, "This is a defect of the plugin: report it to its author; use another tool meanwhile.",
-                    ErrorKind::denied};
+        if (declares(spec_.effects, effect)) { return {}; }
+        Error error = undeclared_effect(spec_.name, effect, what,
+                                        "This is a defect of the plugin: report it to its author; use another tool meanwhile.");
         if (!violation_) { violation_ = error; }
         return error;
-    }
-    [[nodiscard]] Result<void> need_reads(const char* what) {
-        if (has(spec_.effects, ToolEffect::writes)) { return {}; }
-        return need(ToolEffect::reads, what);
     }
 
     const ToolSpec& spec_;

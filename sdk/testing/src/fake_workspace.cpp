@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/text.hpp"
+#include "base/tool_effects.hpp"
 #include "sha256.hpp"
 #include "tools/hunks.hpp"
 #include "tools/path_rules.hpp"
@@ -18,24 +19,6 @@ namespace {
 constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // Same as in kernel/tools/role_workspace.hpp.
 constexpr std::size_t binary_probe_bytes = 8192;
 constexpr std::size_t hit_text_bytes = 300;
-
-const char* name_of(ToolEffect effect) noexcept {
-    switch (effect) {
-        case ToolEffect::reads:
-            return "reads";
-        case ToolEffect::writes:
-            return "writes";
-        case ToolEffect::executes:
-            return "executes";
-        case ToolEffect::escalates:
-            return "escalates";
-        case ToolEffect::completes:
-            return "completes";
-        case ToolEffect::none:
-            break;
-    }
-    return "none";
-}
 
 Error not_found(const std::string& path) {
     return {"AF-TOOL-031", "'" + path + "' does not exist.", path, "Check the path. list_files shows the files.",
@@ -236,13 +219,9 @@ std::optional<Error> FakeWorkspace::undeclared() const {
 
 Result<void> FakeWorkspace::need(ToolEffect effect, const char* what) const {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->effects || has(*state_->effects, effect) ||
-        (effect == ToolEffect::reads && has(*state_->effects, ToolEffect::writes))) {
-        return {};
-    }
-    Error error{"AF-TOOL-005",
-                "Tool '" + state_->tool + "' tried to " + what + " and does not declare that it " + name_of(effect) + ".",
-                state_->tool, "Add the effect to the tool's spec, or leave the call out.", ErrorKind::denied};
+    if (!state_->effects || kernel::declares(*state_->effects, effect)) { return {}; }
+    Error error =
+        kernel::undeclared_effect(state_->tool, effect, what, "Add the effect to the tool's spec, or leave the call out.");
     if (!state_->undeclared) { state_->undeclared = error; }
     return error;
 }
