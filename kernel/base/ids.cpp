@@ -88,4 +88,21 @@ std::string short_id(std::string_view task_id) {
     return std::string(dash == std::string_view::npos || dash + 1 == task_id.size() ? task_id : task_id.substr(dash + 1));
 }
 
+std::vector<std::string> ids_named(const std::vector<std::string>& task_ids, std::string_view named) {
+    if (named.size() < shortest_task_name) { return {}; }
+    constexpr std::size_t prefix = 5;  // `task-`
+    std::vector<std::string> as_shown;
+    std::vector<std::string> by_beginning;
+    for (const std::string& id : task_ids) {
+        const std::string_view whole = id;
+        if (whole == named) { return {id}; }
+        if (short_id(id).starts_with(named) || whole.ends_with(named)) {
+            as_shown.push_back(id);
+        } else if (whole.starts_with(named) || (whole.starts_with("task-") && whole.substr(prefix).starts_with(named))) {
+            by_beginning.push_back(id);
+        }
+    }
+    return as_shown.empty() ? by_beginning : as_shown;
+}
+
 }  // namespace agentforge::kernel

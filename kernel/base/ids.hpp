@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace agentforge::kernel {
 
@@ -38,5 +39,10 @@ private:
 /// What people read and type for a task: the random digits at the end of its id, `1f2e3d4c`. A text without a dash stays as it
 /// is.
 [[nodiscard]] std::string short_id(std::string_view task_id);
+/// The fewest characters that name a task.
+inline constexpr std::size_t shortest_task_name = 4;
+/// Returns the ids that a person may mean by `named`: the id itself; else those whose short id begins with it or whose whole id
+/// ends with it; else those that begin with it, with or without `task-`. A text shorter than `shortest_task_name` names none.
+[[nodiscard]] std::vector<std::string> ids_named(const std::vector<std::string>& task_ids, std::string_view named);
 
 }  // namespace agentforge::kernel

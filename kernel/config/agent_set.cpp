@@ -237,6 +237,9 @@ Result<AgentDefinition> read_agent(const std::string& stem, const YamlDocument& 
                      ErrorKind::invalid};
     }
     AF_CHECK(check_constrained_tools(agent, document, resolved));
+    for (const auto& [tool, globs] : agent.path_constraints) {
+        agent.path_constraint_places[tool] = where_of(resolved, "/capabilities/tools/path_constraints/" + tool);
+    }
     return agent;
 }
 

@@ -25,8 +25,9 @@ struct AgentDefinition {
     std::vector<std::string> forbidden_tools;
     /// Tool name → gitignore-style globs, comma-separated; `!` negates. All of them apply to every write of the role.
     std::map<std::string, std::string, std::less<>> path_constraints;
-    std::map<std::string, std::string, std::less<>> output_contracts;  ///< Stage → contract; key "" is the default.
-    json::object must_verify;                                          ///< In map form, whatever form the file uses.
+    std::map<std::string, std::string, std::less<>> path_constraint_places;  ///< Tool name → file, line and column of its rule.
+    std::map<std::string, std::string, std::less<>> output_contracts;        ///< Stage → contract; key "" is the default.
+    json::object must_verify;                                                ///< In map form, whatever form the file uses.
     std::vector<std::string> constraints;
     std::string stage;  ///< Empty for a reviewer.
     std::vector<std::string> receives_from;

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/files.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/bulk_objects.hpp"
 #include "git/durable.hpp"
@@ -272,14 +273,10 @@ Result<std::string> archived_task(const fs::path& repository, std::string_view n
     if (name.starts_with(archive_refs)) { name.remove_prefix(archive_refs.size()); }
     if (name.empty()) { return std::string(); }
     AF_TRY(const auto tasks, archived_tasks(repository));
-    std::string found;
-    for (const ArchivedTask& task : tasks) {
-        if (task.task_id == name) { return task.task_id; }
-        if (!task.task_id.starts_with(name) && !task.task_id.ends_with(name)) { continue; }
-        if (!found.empty()) { return std::string(); }
-        found = task.task_id;
-    }
-    return found;
+    std::vector<std::string> ids;
+    for (const ArchivedTask& task : tasks) { ids.push_back(task.task_id); }
+    const std::vector<std::string> found = ids_named(ids, name);
+    return found.size() == 1 ? found.front() : std::string();
 }
 
 namespace {

@@ -38,7 +38,8 @@ struct ArchivedTask {
 /// Lists archived tasks by id. One whose ref is broken has no status.
 [[nodiscard]] Result<std::vector<ArchivedTask>> archived_tasks(const std::filesystem::path& repository);
 
-/// Returns the archived task whose id, or ref, begins or ends with `name`. Empty if there is none, or more than one.
+/// Returns the archived task that `name`, an abbreviation of its id or its ref, names (base/ids.hpp). Empty if there is none, or
+/// more than one.
 [[nodiscard]] Result<std::string> archived_task(const std::filesystem::path& repository, std::string_view name);
 
 /// True if the folder of a task in `tasks` is missing, or its blobs are (`gc --blobs` removes them).

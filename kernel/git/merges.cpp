@@ -6,6 +6,7 @@
 
 #include "git/durable.hpp"
 #include "git/library.hpp"
+#include "git/repository.hpp"
 
 namespace agentforge::kernel {
 
@@ -129,23 +130,91 @@ Result<BranchDistance> branch_distance(const std::filesystem::path& repository, 
     return BranchDistance{ahead, behind};
 }
 
+namespace {
+
+/// Returns the checkout of the repository that is on this branch. Empty if it is not known.
+std::string checkout_of(const std::filesystem::path& repository, std::string_view branch) {
+    const auto own = Repository::open(repository);
+    if (!own.ok()) { return {}; }
+    std::vector<std::filesystem::path> all = own->other_checkouts();
+    all.push_back(own->work_directory());
+    for (const std::filesystem::path& place : all) {
+        const auto there = Repository::open(place);
+        if (there.ok() && there->current_branch() == branch) { return place.string(); }
+    }
+    return {};
+}
+
+Error branch_checked_out(const std::filesystem::path& repository, std::string_view branch) {
+    const std::string place = checkout_of(repository, branch);
+    return Error{"AF-GIT-040",
+                 "The branch " + std::string(branch) + " is checked out" + (place.empty() ? "" : " in " + place) +
+                     ", so it cannot be moved",
+                 {},
+                 "Check out another branch there (git switch), then retry",
+                 ErrorKind::conflict};
+}
+
+Error branch_gone(std::string_view branch, std::string_view from) {
+    return Error{"AF-GIT-040",
+                 "The branch " + std::string(branch) + " no longer exists",
+                 {},
+                 "Create it again: git branch " + std::string(branch) + " " + std::string(from),
+                 ErrorKind::conflict};
+}
+
+/// The way out depends on whether the branch still has the commit `from`: then it has commits on top.
+Error branch_elsewhere(git_repository* repository, std::string_view branch, const git_oid& now, const git_oid& from) {
+    const std::string name(branch);
+    std::size_t ahead = 0;
+    std::size_t behind = 0;
+    const bool known = git_graph_ahead_behind(&ahead, &behind, repository, &now, &from) == 0;
+    const std::string back = "git branch -f " + name + " " + to_text(from);
+    const bool has_more = known && ahead > 0 && behind == 0;
+    std::string remedy = "Set it back, then retry: " + back;
+    if (!known || ahead > 0) { remedy += "; `git branch NAME " + name + "` first keeps what it has now"; }
+    if (has_more) {
+        remedy =
+            "It has commits of yours: rebase it yourself (git rebase), or keep them on a branch of their own, set this one "
+            "back, and retry: git branch NAME " +
+            name + " && " + back;
+    }
+    return Error{"AF-GIT-040",
+                 "The branch " + name + " was moved since the task: it is now at " + to_text(now),
+                 {},
+                 std::move(remedy),
+                 ErrorKind::conflict};
+}
+
+/// Refuses a branch that a checkout is on: the checkout's files would no longer match it.
+Result<void> check_not_checked_out(const std::filesystem::path& repository, git_repository* handle, std::string_view branch) {
+    git_reference* raw = nullptr;
+    if (git_reference_lookup(&raw, handle, ("refs/heads/" + std::string(branch)).c_str()) != 0) { return {}; }
+    const ReferenceHandle found(raw);
+    return git_branch_is_checked_out(raw) == 1 ? Result<void>(branch_checked_out(repository, branch)) : Result<void>();
+}
+
+}  // namespace
+
+Result<void> check_branch_is_movable(const std::filesystem::path& repository, std::string_view branch, std::string_view at) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    AF_TRY(const git_oid id, parse_id(at));
+    AF_CHECK(check_not_checked_out(repository, handle.get(), branch));
+    git_oid now{};
+    const int code = git_reference_name_to_id(&now, handle.get(), ("refs/heads/" + std::string(branch)).c_str());
+    if (code == GIT_ENOTFOUND) { return branch_gone(branch, at); }
+    if (code < 0) { return failure(code, "read the branch " + std::string(branch)); }
+    if (git_oid_equal(&now, &id) == 0) { return branch_elsewhere(handle.get(), branch, now, id); }
+    return {};
+}
+
 Result<void> move_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view from,
                          std::string_view to) {
     AF_TRY(const RepositoryHandle handle, open_repository(repository));
     AF_TRY(const git_oid old_id, parse_id(from));
     AF_TRY(const git_oid new_id, parse_id(to));
     const std::string ref = "refs/heads/" + std::string(branch);
-    git_reference* raw = nullptr;
-    if (git_reference_lookup(&raw, handle.get(), ref.c_str()) == 0) {
-        const ReferenceHandle found(raw);
-        if (git_branch_is_checked_out(raw) == 1) {
-            return Error{"AF-GIT-040",
-                         "The branch " + std::string(branch) + " is checked out, so it was not moved",
-                         {},
-                         "Check out another branch there (git switch), then retry",
-                         ErrorKind::conflict};
-        }
-    }
+    AF_CHECK(check_not_checked_out(repository, handle.get(), branch));
     git_repository_set_ident(handle.get(), "AgentForge", "agentforge@localhost");  // Identity for the reflog entry.
     AF_CHECK(sync_object_folders(handle.get()));
     const int code = retry_while_locked(
@@ -161,22 +230,9 @@ Result<void> move_branch(const std::filesystem::path& repository, std::string_vi
     git_oid now{};
     if (git_reference_name_to_id(&now, handle.get(), ref.c_str()) == 0) {
         if (git_oid_equal(&now, &new_id) != 0) { return {}; }
-        if (git_oid_equal(&now, &old_id) == 0) {
-            return Error{
-                "AF-GIT-040",
-                "The branch " + std::string(branch) + " was moved since the task: it is now at " + to_text(now),
-                {},
-                "It has commits of yours: rebase it yourself (git rebase). Or keep them under another name (git branch -m " +
-                    std::string(branch) + " NAME), put the branch back (git branch " + std::string(branch) + " " +
-                    std::string(from) + "), and retry",
-                ErrorKind::conflict};
-        }
+        if (git_oid_equal(&now, &old_id) == 0) { return branch_elsewhere(handle.get(), branch, now, old_id); }
     } else if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) {
-        return Error{"AF-GIT-040",
-                     "The branch " + std::string(branch) + " no longer exists",
-                     {},
-                     "Create it again: git branch " + std::string(branch) + " " + std::string(from),
-                     ErrorKind::conflict};
+        return branch_gone(branch, from);
     }
     return failure(code, "move the branch " + std::string(branch));
 }

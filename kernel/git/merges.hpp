@@ -40,6 +40,9 @@ struct BranchDistance {
 [[nodiscard]] Result<BranchDistance> branch_distance(const std::filesystem::path& repository, std::string_view from,
                                                      std::string_view to);
 
+/// Checks that `move_branch` could move the branch from `at`. Errors: those of `move_branch`.
+[[nodiscard]] Result<void> check_branch_is_movable(const std::filesystem::path& repository, std::string_view branch,
+                                                   std::string_view at);
 /// Moves `refs/heads/<branch>` from one commit to another, and only from that one. Succeeds if it was moved already. Errors:
 /// `conflict` AF-GIT-040 it is at another commit, or is checked out in a worktree (whose files would no longer match it).
 [[nodiscard]] Result<void> move_branch(const std::filesystem::path& repository, std::string_view branch, std::string_view from,

@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 
+#include "base/files.hpp"
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -33,6 +34,21 @@ std::filesystem::path Repository::work_directory() const {
 }
 std::filesystem::path Repository::git_directory() const {
     return without_trailing_slash(git_repository_commondir(state_->handle.get()));
+}
+
+std::vector<std::filesystem::path> Repository::other_checkouts() const {
+    const std::filesystem::path own = work_directory();
+    const std::filesystem::path common = git_directory();
+    std::vector<std::filesystem::path> all;
+    if (common.filename() == ".git") { all.push_back(common.parent_path()); }
+    std::error_code error;
+    for (const auto& record : std::filesystem::directory_iterator(common / "worktrees", error)) {
+        constexpr std::size_t longest_path = 65536;
+        const auto link = read_file(record.path() / "gitdir", longest_path);
+        if (link.ok()) { all.push_back(std::filesystem::path(link->substr(0, link->find('\n'))).parent_path()); }
+    }
+    std::erase(all, own);
+    return all;
 }
 
 Result<std::string> Repository::head_commit() const {

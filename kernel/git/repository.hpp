@@ -46,6 +46,9 @@ public:
 
     [[nodiscard]] std::filesystem::path work_directory() const;
     [[nodiscard]] std::filesystem::path git_directory() const;  ///< The common git directory.
+    /// Returns the repository's checkouts besides this one: the main one and its linked worktrees. Also those whose folder is
+    /// gone.
+    [[nodiscard]] std::vector<std::filesystem::path> other_checkouts() const;
     /// Returns the commit of HEAD. Errors: `unavailable` AF-GIT-005 unborn branch (says: make a first commit).
     [[nodiscard]] Result<std::string> head_commit() const;
     [[nodiscard]] Result<std::string> tree_of(std::string_view commit) const;

@@ -205,13 +205,9 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
     std::error_code error;
     // This is a linked checkout; the main one is not known for certain.
     if (fs::is_regular_file(own / ".git", error)) { return true; }
-    for (const auto& record : fs::directory_iterator(place.repository.git_directory() / "worktrees", error)) {
-        const auto link = read_file(record.path() / "gitdir", 65536);
-        if (!link.ok()) { continue; }
-        const fs::path checkout = fs::path(link->substr(0, link->find('\n'))).parent_path();
-        if (fs::exists(checkout / ".agentforge" / "tasks" / task, error)) { return true; }
-    }
-    return false;
+    const std::vector<fs::path> others = place.repository.other_checkouts();
+    return std::ranges::any_of(
+        others, [&](const fs::path& checkout) { return fs::exists(checkout / ".agentforge" / "tasks" / task, error); });
 }
 
 /// Finds worktrees of ended tasks whose process died before it removed them, and of tasks that are gone, unless a process uses

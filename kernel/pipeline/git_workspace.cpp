@@ -170,6 +170,10 @@ public:
         return made;
     }
 
+    [[nodiscard]] Result<void> check_branch(const std::string& branch, const std::string& at) override {
+        return scratch_ ? Result<void>() : check_branch_is_movable(repository_.work_directory(), branch, at);
+    }
+
     [[nodiscard]] Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
         return scratch_ ? Result<void>() : kernel::move_branch(repository_.work_directory(), branch, from, to);
     }

@@ -100,8 +100,9 @@ struct StartOptions {
 
 /// The outcome of rebasing a delivered change.
 struct RebaseResult {
-    BaseDrift drift;    ///< Before the rebase.
-    bool done = false;  ///< False: there was nothing to do, or this was a dry run.
+    BaseDrift drift;            ///< Before the rebase.
+    bool since_rebase = false;  ///< The drift counts from an earlier rebase, not from the task's beginning.
+    bool done = false;          ///< False: there was nothing to do, or this was a dry run.
     std::string branch;
     std::string replaced;  ///< The previous commit.
     std::string commit;

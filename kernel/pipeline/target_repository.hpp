@@ -24,7 +24,9 @@ public:
     /// Makes the commit and a new branch on it. Without a branch, keeps the commit for one. Errors: AF-GIT-010 the branch
     /// exists, AF-GIT-041 the commit cannot be signed.
     [[nodiscard]] virtual Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) = 0;
-    /// Errors: AF-GIT-040 the branch is not at `from`, or is checked out.
+    /// Checks that `move_branch` could move the branch from `at`. Errors: AF-GIT-040 it is not there, or is checked out.
+    [[nodiscard]] virtual Result<void> check_branch(const std::string& branch, const std::string& at) = 0;
+    /// Errors: as above.
     [[nodiscard]] virtual Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) = 0;
     /// Runs the user's commit hooks.
     [[nodiscard]] virtual Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) = 0;

@@ -30,15 +30,6 @@ namespace {
 
 constexpr int usage_error = 2;
 
-/// As one word of a POSIX shell.
-std::string shell_quoted(const std::string& word) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%=,";
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) { return word; }
-    std::string quoted = "'";
-    for (const char letter : word) { quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter); }
-    return quoted + "'";
-}
-
 /// Checks the settings given by --set and by flags that stand for one. A command that reads no settings would not notice a wrong
 /// one.
 Result<void> check_given_settings(const Program& program) {
@@ -206,6 +197,14 @@ Error unexpected_exit(const std::string& culprit) {
 }
 
 void Program::print_json(const json::value& value) { out << to_json_pretty(value); }
+
+std::string shell_quoted(const std::string& word) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:@%=,";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) { return word; }
+    std::string quoted = "'";
+    for (const char letter : word) { quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter); }
+    return quoted + "'";
+}
 
 std::string Program::with_place(std::string text) const {
     constexpr std::string_view name = "agentforge ";

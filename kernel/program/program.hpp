@@ -109,4 +109,7 @@ void add_help(CLI::App& app, Program& program);
 /// Parses the command line and runs the command. Returns the exit code.
 int run_program(int argc, const char* const* argv, Program& program);
 
+/// Returns a word as a person can type it in a shell, quoted if it must be.
+[[nodiscard]] std::string shell_quoted(const std::string& word);
+
 }  // namespace agentforge::kernel

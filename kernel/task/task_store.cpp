@@ -645,21 +645,23 @@ Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, st
 
 Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
     AF_TRY(const std::vector<Entry> entries, entries_of(root_));
-    std::vector<std::string> found;
-    std::optional<Error> link;
-    for (const Entry& entry : entries) {
-        if (!is_task_id(entry.name)) { continue; }
-        const std::string_view id = entry.name;
-        const bool fits = !abbreviation.empty() &&
-                          (id.starts_with(abbreviation) || id.ends_with(abbreviation) || id.substr(5).starts_with(abbreviation));
-        if (fits && !entry.is_folder) { link = not_a_tasks_folder(root_ / entry.name); }
-        if (!entry.is_folder) { continue; }
-        if (id == abbreviation) { return entry.name; }
-        if (fits) { found.push_back(entry.name); }
+    if (!abbreviation.empty() && abbreviation.size() < shortest_task_name) {
+        return Error{"AF-TASK-002", "'" + ellipsis(abbreviation, 80) + "' is too short to name a task", root_.string(),
+                     "Give at least " + std::to_string(shortest_task_name) +
+                         " characters of the id that `agentforge status` shows, from its beginning or from its end.",
+                     ErrorKind::not_found};
     }
+    std::vector<std::string> folders;
+    std::vector<std::string> others;
+    for (const Entry& entry : entries) {
+        if (is_task_id(entry.name)) { (entry.is_folder ? folders : others).push_back(entry.name); }
+    }
+    std::vector<std::string> found = ids_named(folders, abbreviation);
     if (found.size() == 1) { return found.front(); }
-    if (found.empty() && link) { return std::move(*link); }
-    if (found.empty()) { return no_such_task(root_, abbreviation); }
+    if (found.empty()) {
+        const std::vector<std::string> links = ids_named(others, abbreviation);
+        return links.empty() ? no_such_task(root_, abbreviation) : not_a_tasks_folder(root_ / links.back());
+    }
     std::sort(found.begin(), found.end());
     std::string candidates;
     for (std::size_t i = 0; i < found.size() && i < 10; ++i) { candidates += (i == 0 ? "" : ", ") + found[i]; }

@@ -102,8 +102,8 @@ public:
     /// of an ended task only if it was written to after that. From 32 tasks on, caches what it read in `tasks/.listing`; an entry
     /// is ignored if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
     [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
-    /// Expands an unambiguous prefix or suffix to a whole id. Errors: `not_found` AF-TASK-002; `conflict` AF-TASK-020, naming the
-    /// candidates; `invalid` AF-TASK-009 only a link or a file has this name.
+    /// Expands an abbreviation to a whole id, as `ids_named` reads it. Errors: `not_found` AF-TASK-002, also for one that is too
+    /// short; `conflict` AF-TASK-020, naming the candidates; `invalid` AF-TASK-009 only a link or a file has this name.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;
     [[nodiscard]] std::size_t active_count() const;
     /// Removes a task's folder. Errors: `conflict` while its lock is held.

@@ -35,16 +35,29 @@ bool covers(const Glob& glob, const std::vector<std::string_view>& path, bool fo
     return false;
 }
 
+/// True for a quotation mark that its writer took for syntax: a `"` anywhere, and a `'` at either end of a name. An apostrophe
+/// within a name (`it's.md`) is an ordinary character.
+bool quotes(std::string_view glob, std::size_t at) {
+    if (glob[at] == '"') { return true; }
+    if (glob[at] != '\'') { return false; }
+    return at == 0 || at + 1 == glob.size() || glob[at - 1] == '/' || glob[at + 1] == '/';
+}
+
 /// Returns what is wrong with one glob, or empty.
 std::string glob_defect(std::string_view glob) {
     if (glob.empty()) { return "it is empty"; }
     if (glob.size() > max_glob_bytes) { return "it is longer than " + std::to_string(max_glob_bytes) + " bytes"; }
     if (!is_valid_utf8(glob)) { return "it is not valid UTF-8"; }
     if (path_components(glob).empty()) { return "it names nothing"; }
+    if (glob.front() == '!') { return "it has a second '!'; write '\\!' for a file whose name begins with one"; }
     for (std::size_t i = 0; i < glob.size(); ++i) {
         const auto c = static_cast<unsigned char>(glob[i]);
         if (c < 0x20 || c == 0x7F) { return "it contains a control character"; }
         if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
+        if (quotes(glob, i)) {
+            return "quotation marks are not part of these patterns; spaces need none, and '\\" + std::string(1, glob[i]) +
+                   "' stands for the mark itself";
+        }
         if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
         if (c == '[') {
             const auto end = bracket_end(glob, i);

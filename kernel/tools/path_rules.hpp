@@ -40,7 +40,7 @@ struct PathSymbols {
 class PathRule {
 public:
     /// Without `symbols`, a symbol allows nothing and forbids everything. Errors: `invalid` AF-TOOL-020 for a malformed glob
-    /// (empty, open `[`, `\` at the end, `{a,b}`, control characters) and for an unknown symbol.
+    /// (empty, open `[`, `\` at the end, `{a,b}`, `!!`, quotation marks, control characters) and for an unknown symbol.
     [[nodiscard]] static Result<PathRule> parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] bool allows(std::string_view path) const;
     [[nodiscard]] bool matches_any(std::string_view path) const;  ///< True if a positive glob matches. Ignores `!`.

@@ -119,13 +119,14 @@ BaseDrift drift_from_json(const json::object& value) {
     return drift;
 }
 
-std::string describe(const BaseDrift& drift) {
+std::string describe(const BaseDrift& drift, bool since_rebase) {
     const std::string name = drift.branch.empty() ? "your checkout" : drift.branch;
-    if (!drift.moved()) { return name + " has not moved since the task began"; }
-    std::string text = drift.rewritten ? name + " was rewritten since the task began (" + std::to_string(drift.commits) + " new" +
+    const std::string since = since_rebase ? " since the last rebase" : " since the task began";
+    if (!drift.moved()) { return name + " has not moved" + since; }
+    std::string text = drift.rewritten ? name + " was rewritten" + since + " (" + std::to_string(drift.commits) + " new" +
                                              (drift.commits == 1 ? " commit)" : " commits)")
                                        : name + " has " + std::to_string(drift.commits) + " new" +
-                                             (drift.commits == 1 ? " commit" : " commits") + " since the task began";
+                                             (drift.commits == 1 ? " commit" : " commits") + since;
     if (!drift.conflicts.empty()) {
         return text + "; both sides changed " + few_paths(drift.conflicts) + ", and those changes conflict";
     }

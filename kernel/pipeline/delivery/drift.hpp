@@ -47,6 +47,7 @@ inline constexpr std::string_view uncommitted_title = "Uncommitted changes, take
 [[nodiscard]] json::object to_json(const BaseDrift& drift);
 [[nodiscard]] BaseDrift drift_from_json(const json::object& value);
 /// Returns `main has 3 new commits since the task began; both sides changed src/a.py, and those changes merge cleanly`.
-[[nodiscard]] std::string describe(const BaseDrift& drift);
+/// `since_rebase`: the base is that of an earlier rebase, not the task's first one.
+[[nodiscard]] std::string describe(const BaseDrift& drift, bool since_rebase = false);
 
 }  // namespace agentforge::kernel

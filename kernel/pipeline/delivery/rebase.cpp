@@ -45,7 +45,10 @@ public:
         AF_TRY(result_.drift, task_workspace_.drift(state(), delivered_tree(state())));
         if (!result_.done) { result_.replaced = state().commit; }
         result_.branch = state().branch;
-        if (!result_.drift.moved() || (dry_run && result_.drift.conflicts.empty())) { return result_; }
+        result_.since_rebase = base_.commit != state().base_commit;
+        if (!result_.drift.moved()) { return result_; }
+        AF_CHECK(check_branch());
+        if (dry_run && result_.drift.conflicts.empty()) { return result_; }
         result_.replaced = state().commit;
         AF_TRY(const WrittenCommit head, task_workspace_.read_commit(result_.drift.head));
         AF_TRY(tree_, merged(head.tree, delivered_tree(state())));
@@ -63,6 +66,15 @@ public:
 
 private:
     [[nodiscard]] const TaskState& state() const { return session_.state(); }
+
+    /// Measuring takes minutes, so a branch that cannot be moved afterwards is refused before it.
+    Result<void> check_branch() {
+        if (state().rebase) {
+            AF_TRY(const auto there, task_workspace_.branch(state().rebase->branch));
+            if (there && there->first == state().rebase->commit) { return {}; }  // `finish_earlier` records it.
+        }
+        return task_workspace_.check_branch(state().branch, state().commit);
+    }
 
     Result<std::string> merged(const std::string& head_tree, const std::string& tree) {
         AF_TRY(const TreeMerge merge, task_workspace_.merge(base_.tree, head_tree, tree));

@@ -10,6 +10,7 @@
 #include "program/commands/plugins.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"
+#include "tools/path_rule_problems.hpp"
 
 namespace agentforge::kernel {
 
@@ -106,9 +107,10 @@ int show_agent(Program& program, const Definitions& all, const std::string& role
     return 0;
 }
 
-/// Returns the tools that no plugin or server provides. A server's tools are known only while it runs.
-std::vector<Error> missing_tools(const PluginRegistry& plugins, const AgentDefinition& agent) {
-    std::vector<Error> problems;
+/// Returns the path rules that cannot be read, and the tools that no plugin or server provides. A server's tools are known only
+/// while it runs.
+std::vector<Error> problems_of_tools(const PluginRegistry& plugins, const AgentDefinition& agent) {
+    std::vector<Error> problems = path_rule_problems(agent);
     for (const std::string& tool : agent.allowed_tools) {
         if (plugins.has(PluginKind::tool, tool) || !prefix_of(tool).empty()) { continue; }
         problems.push_back(Error{
@@ -126,13 +128,13 @@ std::vector<Error> problems_of_agents(const Program& program, const Definitions&
         const auto agent =
             check_agent_file(all.product.config + "/agents", (all.place.agentforge / "agents").string(), file, all.contracts);
         if (!agent.ok()) { return {agent.error()}; }
-        return missing_tools((*plugins)->registry, *agent);
+        return problems_of_tools((*plugins)->registry, *agent);
     }
     std::vector<Error> problems;
     for (const std::string& role : all.agents.roles()) {
         const auto agent = all.agents.get(role);
         if (!agent.ok()) { return {agent.error()}; }
-        for (Error& problem : missing_tools((*plugins)->registry, *agent)) { problems.push_back(std::move(problem)); }
+        for (Error& problem : problems_of_tools((*plugins)->registry, *agent)) { problems.push_back(std::move(problem)); }
     }
     return problems;
 }

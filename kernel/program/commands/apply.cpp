@@ -49,6 +49,15 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     return {};
 }
 
+/// `--index` demands that the index has the change, too. The change fits without it.
+Error fits_without_index(const std::string& id, bool undo) {
+    return Error{
+        "AF-GIT-053",
+        "the change of task " + short_id(id) +
+            (undo ? " is in your checkout, but it is not staged" : " does not apply to git's index") + "; nothing was changed",
+        "", "leave out --index: agentforge " + std::string(undo ? "undo " : "apply ") + short_id(id), ErrorKind::conflict};
+}
+
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state, bool undo) {
     std::string remedy = undo ? "undo your changes to these files, or `git diff` them and take the rest out by hand"
                               : "commit or stash your changes to these files, then retry";
@@ -319,6 +328,10 @@ Result<void> TaskApply::check_fits() {
     there_ = back.exit_code == 0;
     if (there_) { return {}; }
     AF_TRY(const bool fits_merged, fits_on_head());
+    if (!fits_merged && arguments_.index) {
+        AF_TRY(const ProcessOutcome unstaged, git_apply(*processes_, *git_, program_, patch_, flags_to_check(false)));
+        if (unstaged.exit_code == 0) { return fits_without_index(id_, arguments_.undo); }
+    }
     return fits_merged ? Result<void>() : Result<void>(does_not_apply(id_, fits.err, state_, arguments_.undo));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "program/command_line.hpp"
@@ -48,13 +49,11 @@ int list_archive(Program& program) {
     return 0;
 }
 
-/// Returns the one archived task whose id begins or ends with `part`.
+/// Returns the one archived task that `part` names.
 Result<std::string> archived_id(const std::vector<ArchivedTask>& tasks, const std::string& part) {
-    std::vector<std::string> found;
-    for (const ArchivedTask& task : tasks) {
-        if (task.task_id == part) { return part; }
-        if (task.task_id.starts_with(part) || task.task_id.ends_with(part)) { found.push_back(task.task_id); }
-    }
+    std::vector<std::string> ids;
+    for (const ArchivedTask& task : tasks) { ids.push_back(task.task_id); }
+    const std::vector<std::string> found = ids_named(ids, part);
     if (found.size() == 1) { return found.front(); }
     return Error{"AF-CLI-052",
                  found.empty() ? "the repository has no archive of task `" + printable(part, 120) + "`"

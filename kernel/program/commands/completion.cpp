@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/ids.hpp"
 #include "config/settings_schema.hpp"
 #include "git/archives.hpp"
 #include "program/command_line.hpp"
@@ -19,6 +20,7 @@ namespace {
 struct CompletionArguments {
     std::string shell;
     std::string candidates;
+    std::string begun;  ///< The word typed so far.
 };
 
 constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
@@ -30,6 +32,13 @@ std::vector<std::string> task_ids(const ProjectPlace& place) {
         for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); }
     }
     return names;
+}
+
+/// Adds the short ids, which people also type. Not for an empty word: each task would be offered twice.
+std::vector<std::string> with_short_ids(std::vector<std::string> ids, const std::string& begun) {
+    const std::size_t whole = ids.size();
+    for (std::size_t index = 0; index < whole && !begun.empty(); ++index) { ids.push_back(short_id(ids[index])); }
+    return ids;
 }
 
 std::vector<std::string> archived_ids(const ProjectPlace& place) {
@@ -94,12 +103,12 @@ std::vector<std::string> setting_values(const Program& program, const SettingsSc
 }
 
 /// Returns the candidates of a kind. Empty on errors: completion in a shell reports none.
-std::vector<std::string> candidates(const Program& program, const std::string& kind) {
+std::vector<std::string> candidates(const Program& program, const std::string& kind, const std::string& begun) {
     const auto place = ProjectPlace::find(program);
     const auto product = ProductPaths::find();
     if (!place.ok() || !product.ok()) { return {}; }
-    if (kind == "tasks") { return task_ids(*place); }
-    if (kind == "archived") { return archived_ids(*place); }
+    if (kind == "tasks") { return with_short_ids(task_ids(*place), begun); }
+    if (kind == "archived") { return with_short_ids(archived_ids(*place), begun); }
     if (kind == "escalations" || kind == "waiting") { return waiting_ids(*place, kind == "escalations"); }
     if (kind == "plugins") { return plugins_named(program, std::nullopt); }
     if (kind == "backends") { return backend_names(program); }
@@ -128,7 +137,9 @@ std::vector<std::string> candidates(const Program& program, const std::string& k
 
 int run_completion(Program& program, const CLI::App& app, const CompletionArguments& arguments) {
     if (!arguments.candidates.empty()) {
-        for (const std::string& word : candidates(program, arguments.candidates)) { program.out << word << "\n"; }
+        for (const std::string& word : candidates(program, arguments.candidates, arguments.begun)) {
+            program.out << word << "\n";
+        }
         return 0;
     }
     const std::string script = completion_script(read_grammar(app), arguments.shell);
@@ -151,6 +162,7 @@ void add_completion(CLI::App& app, Program& program) {
         ->one_of({"bash", "zsh", "fish"})
         ->required();
     add_option(*command, "--candidates", arguments->candidates, "Print candidates for the scripts")->hidden();
+    add_option(*command, "--begun", arguments->begun, "The word typed so far")->hidden();
     add_flag(*command, "--json", program.json_output, "Print JSON");
     command->footer(
         "Examples:\n"

@@ -164,7 +164,7 @@ std::string bash_script(const GrammarCommand& top) {
            "        files) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
            "        folders) compopt +o nospace 2>/dev/null; compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- \"$current\")) ;;\n"
            "        none | '') ;;\n"
-           "        *) for line in $(\"${COMP_WORDS[0]}\" completion bash --candidates \"$want\" 2>/dev/null); do\n"
+           "        *) for line in $(\"${COMP_WORDS[0]}\" completion bash --candidates \"$want\" ${current:+\"--begun=$current\"} 2>/dev/null); do\n"
            "               [[ $line != \"$current\"* ]] || COMPREPLY+=(\"$line$([[ $line == *= ]] || echo ' ')\")\n"
            "           done ;;\n"
            "    esac\n"
@@ -193,7 +193,7 @@ std::string zsh_script(const GrammarCommand& top) {
            "        files) _files ;;\n"
            "        folders) _files -/ ;;\n"
            "        none | '') _message 'text' ;;\n"
-           "        *) found=(${(f)\"$($words[1] completion zsh --candidates \"$want\" 2>/dev/null)\"}); compadd -a found ;;\n"
+           "        *) found=(${(f)\"$($words[1] completion zsh --candidates \"$want\" ${words[CURRENT]:+\"--begun=$words[CURRENT]\"} 2>/dev/null)\"}); compadd -a found ;;\n"
            "    esac\n"
            "}\n"
            "compdef _agentforge agentforge 2>/dev/null || true\n"
@@ -238,7 +238,11 @@ std::string fish_functions(const std::vector<const GrammarCommand*>& all, const 
            "    echo $path\n"
            "end\n"
            "function __agentforge_at; test (__agentforge_path) = \"$argv\"; end\n"
-           "function __agentforge_candidates; command agentforge completion fish --candidates $argv[1] 2>/dev/null; end\n"
+           "function __agentforge_candidates\n"
+           "    set -l begun (commandline -ct)\n"
+           "    if test -n \"$begun\"; set begun --begun=$begun; else; set -e begun; end\n"
+           "    command agentforge completion fish --candidates $argv[1] $begun 2>/dev/null\n"
+           "end\n"
            "complete -c agentforge -f\n";
 }
 

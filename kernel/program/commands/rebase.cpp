@@ -30,7 +30,7 @@ int run_rebase(Program& program, Project& project, const std::string& id, bool c
                             {"commit_hooks", result->hooks}});
         return 0;
     }
-    program.out << printable(describe(result->drift), 500) << "\n";
+    program.out << printable(describe(result->drift, result->since_rebase), 500) << "\n";
     if (!result->done) {
         program.out << (result->drift.moved() ? "It can be rebased: " + program.with_place("agentforge rebase " + short_id(id))
                                               : std::string("There is nothing to rebase."))

@@ -11,6 +11,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "git/repository.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {
@@ -39,7 +40,30 @@ std::string listed(const std::vector<TaskOverview>& tasks, std::size_t most) {
     return list;
 }
 
+/// Returns the stores of the repository's other checkouts: each has its own tasks.
+std::vector<TaskStore> stores_elsewhere(const TaskStore& tasks) {
+    std::vector<TaskStore> stores;
+    const auto repository = Repository::open(tasks.root().parent_path().parent_path());
+    if (!repository.ok()) { return stores; }
+    std::error_code error;
+    for (const std::filesystem::path& checkout : repository->other_checkouts()) {
+        const std::filesystem::path folder = checkout / ".agentforge";
+        if (std::filesystem::is_directory(folder / "tasks", error)) { stores.emplace_back(folder); }
+    }
+    return stores;
+}
+
+std::string place_of(const TaskStore& tasks) { return tasks.root().parent_path().parent_path().string(); }
+
+std::string run_it_in(const std::string& place) {
+    return "run the command there, or with: agentforge -C " + shell_quoted(place) + " …";
+}
+
 Error no_task_yet(const TaskStore& tasks) {
+    if (const std::string place = checkout_with_tasks(tasks); !place.empty()) {
+        return Error{"AF-CLI-190", "no task was started here; the tasks are in another worktree of the repository", place,
+                     run_it_in(place), ErrorKind::not_found};
+    }
     return Error{"AF-CLI-190", "no task was started here", tasks.root().parent_path().parent_path().string(),
                  "start one: agentforge start \"what you want\"", ErrorKind::not_found};
 }
@@ -52,9 +76,23 @@ Error none_fits(const std::vector<TaskOverview>& all, const std::string& what) {
 
 }  // namespace
 
+std::string checkout_with_tasks(const TaskStore& tasks) {
+    for (const TaskStore& other : stores_elsewhere(tasks)) {
+        const auto listing = other.list({}, 1);
+        if (listing.ok() && !listing->tasks.empty()) { return place_of(other); }
+    }
+    return {};
+}
+
 Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named) {
     auto id = tasks.resolve(named);
     if (id.ok() || id.error().code != "AF-TASK-002") { return id; }
+    for (const TaskStore& other : stores_elsewhere(tasks)) {
+        const auto there = other.resolve(named);
+        if (!there.ok()) { continue; }
+        return Error{"AF-TASK-002", "Task '" + printable(*there, 200) + "' is in another worktree of the repository",
+                     place_of(other), run_it_in(place_of(other)), ErrorKind::not_found};
+    }
     const auto archived = archived_task(tasks.root().parent_path().parent_path(), named);
     if (!archived.ok() || archived->empty()) { return id; }
     return Error{"AF-TASK-002", "Task '" + printable(named, 200) + "' is only in the archive", id.error().where,
@@ -88,10 +126,19 @@ std::string shown_status(const TaskStore& tasks, const TaskState& state) {
     return ended_while_running ? "interrupted" : std::string(to_string(state.status));
 }
 
+void say_which(Program& program, const std::string& named, const std::string& task_id) {
+    if (program.quiet || named.empty() || named == task_id || named == short_id(task_id)) { return; }
+    program.err << "agentforge: task " << printable(task_id) << "\n";
+}
+
 Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named, const std::string& what,
                                  const std::function<bool(const TaskOverview&)>& fits,
                                  const std::function<bool(const TaskOverview&)>& otherwise) {
-    if (!named.empty()) { return resolve_task(tasks, named); }
+    if (!named.empty()) {
+        auto id = resolve_task(tasks, named);
+        if (id.ok()) { say_which(program, named, *id); }
+        return id;
+    }
     AF_TRY(const TaskOverviews::Listing all, TaskOverviews(tasks.root().parent_path()).list());
     if (all.tasks.empty()) { return no_task_yet(tasks); }
     std::vector<TaskOverview> fitting;

@@ -17,8 +17,13 @@ inline constexpr const char* only_task_help = "The task's id, or a unique part (
 
 inline constexpr const char* newest_running_help = "The task's id, or a unique part (default: the newest task that runs)";
 
-/// Expands `named` as TaskStore::resolve does. The error says so if the task is only in the archive.
+/// Expands `named` as TaskStore::resolve does. The error says so if the task is in another worktree of the repository, or only in
+/// the archive.
 [[nodiscard]] Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named);
+/// Returns another checkout of the repository that has tasks. Empty if none has.
+[[nodiscard]] std::string checkout_with_tasks(const TaskStore& tasks);
+/// Says on `err` which task an abbreviation named, for commands that change something.
+void say_which(Program& program, const std::string& named, const std::string& task_id);
 
 /// Expands `named`. If it is empty, returns the newest task and names it on `err`. Errors: those of resolve_task; `not_found`
 /// AF-CLI-190 there is no task.

@@ -18,6 +18,7 @@
 #include "pipeline/setup.hpp"
 #include "plugins/lock.hpp"
 #include "program/terminal/display.hpp"
+#include "tools/path_rule_problems.hpp"
 
 namespace agentforge::kernel {
 
@@ -170,6 +171,7 @@ Result<void> check_tool(Project& project, const AgentDefinition& agent, const st
 /// Runs each check of what the stages need, in order, until `continues` returns false.
 void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models,
                 const std::function<bool(Result<void>)>& continues) {
+    std::set<std::string> roles;
     std::set<std::string> tools;
     for (std::size_t index = from_stage; index < pipeline.stages.size(); ++index) {
         const StageTemplate& stage = pipeline.stages[index];
@@ -180,6 +182,11 @@ void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t 
                 if (!continues(agent.error())) { return; }
                 continue;
             }
+            if (roles.insert(role).second) {
+                for (Error& problem : path_rule_problems(*agent)) {
+                    if (!continues(std::move(problem))) { return; }
+                }
+            }
             for (const std::string& tool : agent->allowed_tools) {
                 if (tools.insert(tool).second && !continues(check_tool(project, *agent, tool))) { return; }
             }
@@ -189,6 +196,29 @@ void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t 
             if (!continues(model.ok() ? Result<void>() : Result<void>(model.error()))) { return; }
         }
     }
+}
+
+/// Refuses rules that no stage could use. One error names them all, since all are typos of the same person.
+Result<void> check_path_rules(const Project& project, const PipelineTemplate& pipeline) {
+    std::set<std::string> roles;
+    std::vector<Error> problems;
+    for (const StageTemplate& stage : pipeline.stages) {
+        for (const std::string& role : roles_of(stage)) {
+            const auto agent = project.agents().get(role);
+            if (!agent.ok() || !roles.insert(role).second) { continue; }
+            for (Error& problem : path_rule_problems(*agent)) { problems.push_back(std::move(problem)); }
+        }
+    }
+    if (problems.empty()) { return {}; }
+    if (problems.size() == 1) { return std::move(problems.front()); }
+    Error all = problems.front();
+    all.message = std::to_string(problems.size()) + " path rules cannot be used:";
+    for (const Error& problem : problems) {
+        all.message += "\n  " + problem.where + ": " + problem.message + " " + problem.remedy;
+    }
+    all.where.clear();
+    all.remedy = "Correct them; `agentforge agents validate` checks them.";
+    return all;
 }
 
 const char* setup_state(const SetupStep& step) {
@@ -232,6 +262,7 @@ Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemp
 
 Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline, const Beginning* beginning) {
     AF_CHECK(check_stage_needs(project.plugins(), pipeline, project.pipelines().origins(pipeline.name), beginning));
+    AF_CHECK(check_path_rules(project, pipeline));
     Result<void> first;
     check_each(project, pipeline, 0, true, [&first](Result<void> checked) {
         first = std::move(checked);

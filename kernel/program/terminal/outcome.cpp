@@ -108,6 +108,7 @@ int with_task(Program& program, const std::string& task, const std::function<int
     if (!project.ok()) { return program.fail(project.error()); }
     const auto id = resolve_task((*project)->tasks(), task);
     if (!id.ok()) { return program.fail(id.error()); }
+    say_which(program, task, *id);
     return action(**project, *id);
 }
 

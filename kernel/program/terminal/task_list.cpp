@@ -16,6 +16,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
+#include "program/project/chosen_task.hpp"
 #include "program/project/known_repositories.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/task_box.hpp"
@@ -135,6 +136,11 @@ void say_why_none(const Program& program, std::ostream& out, const Listing& list
     if (listing.total > 0) {
         out << "\nNo task is " << options.state << ", and " << listing.total << (listing.total == 1 ? " is" : " are")
             << " in another state: " << program.with_place("agentforge status") << "\n";
+        return;
+    }
+    if (const std::string place = checkout_with_tasks(TaskStore(listing.root / ".agentforge")); !place.empty()) {
+        out << "\nNo task is here; another worktree of the repository has them: agentforge -C " << shell_quoted(place)
+            << " status\n";
         return;
     }
     const auto archived = archived_tasks(listing.root);

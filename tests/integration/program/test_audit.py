@@ -603,7 +603,8 @@ class TestAuditOfACommitThatGitRebased(AuditTest):
             self.assert_verified(self.verify(delivered))
         with self.subTest("a branch that was moved is not moved again, and the message's commands bring it back"):
             refused = self.assert_error(self.go_on("rebase", task), "AF-GIT-040", moved)
-            for command in re.findall(r"\((git branch [^)]*)\)", refused.err):
+            for command in (f"git branch NAME {branch}", f"git branch -f {branch} {delivered}"):
+                self.assertIn(command, refused.err)
                 self.git(*command.replace("NAME", "mine").split()[1:])
             self.assertEqual(self.git("rev-parse", branch, "mine").split(), [delivered, moved])
         self.assert_code(self.go_on("rebase", task), 0)

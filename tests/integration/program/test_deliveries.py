@@ -71,6 +71,21 @@ class TestDeliveryBranchWithHooks(DeliveriesTest):
             looked = self.assert_code(self.run_program("rebase", self.task(), "--check"), 0)
             self.assertIn("main has 1 new commit since the task began; both sides changed CHANGELOG.md, and those changes merge cleanly", looked.out)
             self.assertEqual(self.git("log", "-1", "--format=%P", branch), self.git("rev-parse", "main~1"))
+        with self.subTest("a branch that cannot be moved is refused at once, also by --check"):
+            tip, linked = self.git("rev-parse", branch).strip(), str(self.folder / "linked")
+            self.git("worktree", "add", "-q", linked, branch)
+            for flags in (("--check",), ()):
+                self.assert_error(self.run_program("rebase", self.task(), *flags), "AF-GIT-040", f"is checked out in {linked}")
+            with self.subTest("a command in another worktree than the task's names the right one"):
+                self.assert_error(self.run_program("undo", cwd=linked), "AF-CLI-190", f"agentforge -C {self.repository}")
+                self.assert_error(self.run_program("undo", self.task()[-8:], cwd=linked), "AF-TASK-002", f"agentforge -C {self.repository}")
+                self.assertIn(f"agentforge -C {self.repository} status", self.run_program("status", cwd=linked).out)
+            self.git("worktree", "remove", "--force", linked)
+            self.git("branch", "-q", "-f", branch, "main")
+            self.assert_error(self.run_program("rebase", self.task(), "--check"), "AF-GIT-040", f"git branch -f {branch} {tip}")
+            self.git("branch", "-q", "-D", branch)
+            self.assert_error(self.run_program("rebase", self.task(), "--check"), "AF-GIT-040", f"git branch {branch} {tip}")
+            self.git("branch", "-q", branch, tip)
         with self.subTest("rebase measures again and moves the branch"):
             self.assert_code(self.run_program("rebase", self.task(), "--quiet"), 0)
             self.assertEqual(self.git("log", "-1", "--format=%P", branch), self.git("rev-parse", "main"))
@@ -82,13 +97,21 @@ class TestDeliveryBranchWithHooks(DeliveriesTest):
             self.assert_journal_verifies()
             self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         with self.subTest("rebased once, there is nothing more to do"):
-            self.assertIn("There is nothing to rebase", self.run_program("rebase", self.task()).out)
+            self.assertIn("main has not moved since the last rebase\nThere is nothing to rebase", self.run_program("rebase", self.task()).out)
         with self.subTest("apply puts it on top of the user's own changes, once"):
             (self.repository / "textkit" / "words.py").write_text((self.repository / "textkit" / "words.py").read_text() + "# mine\n")
             self.assert_code(self.run_program("apply", self.task()), 0)
             self.assertTrue((self.repository / "textkit" / "slug.py").exists())
             self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
             self.assertIn("; nothing was changed", self.run_program("apply", self.task()).out)
+        with self.subTest("undo --index of a change that is not staged says to leave out --index"):
+            self.assert_error(self.run_program("undo", "--index"), "AF-GIT-053", "is not staged", f"leave out --index: agentforge undo {self.task()[-8:]}")
+        with self.subTest("a task is named by the beginning of its short id, and said; too little of it is refused"):
+            short = self.task()[-8:]
+            self.assertIn(f"agentforge: task {self.task()}\n", self.assert_code(self.run_program("apply", short[:4], "--check"), 0).err)
+            self.assert_error(self.run_program("undo", short[-3:]), "AF-TASK-002", "at least 4 characters")
+            offered = self.run_program("completion", "bash", "--candidates", "tasks", f"--begun={short[:2]}").out
+            self.assertEqual(offered.split(), [self.task(), short])
         with self.subTest("undo takes it out again, once, and keeps the user's own changes"):
             undone = self.assert_code(self.run_program("undo"), 0)
             self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", undone.err)

@@ -347,6 +347,20 @@ class TestDefinitions(ProgramTest):
         self.assertEqual((outcome.code, outcome.json["valid"]), (1, False))
         self.assertIn("mine.yaml:5:", outcome.json["files"][0]["problems"][0]["where"])
 
+    def test_path_rules_that_a_task_could_not_use_are_named_before_it_starts(self):
+        file = self.repository / ".agentforge/agents/software_developer.yaml"
+        file.parent.mkdir(parents=True)
+        file.write_text("extends: agentforge:software_developer\ncapabilities:\n  tools:\n    path_constraints:\n"
+                        "      create_file: '**,![abc'\n      edit_file: '**,!!secret/**'\n")
+        transcript = ("--transcript", SOURCE / "examples/transcripts/slugify.yaml")
+        for command in (("agents", "validate"), ("agents", "validate", file), ("start", "Add a cache", "--dry-run", *transcript), ("doctor",)):
+            with self.subTest(command[0]):
+                outcome = self.run_program(*command)
+                self.assertNotEqual(outcome.code, 0)
+                text = outcome.out + outcome.err
+                for part in ("AF-TOOL-020", "software_developer.yaml:5:", "software_developer.yaml:6:", "'[' is not closed", "second '!'"):
+                    self.assertIn(part, text)
+
     def test_an_agent_with_an_unknown_tool_is_named(self):
         file = self.folder / "test_engineer.yaml"
         agent = yaml.safe_load((SOURCE / "config/agents/test_engineer.yaml").read_text())

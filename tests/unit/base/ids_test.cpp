@@ -37,6 +37,28 @@ TEST(IsTaskId, refuses_everything_else) {
     EXPECT_TRUE(is_task_id("task-20260102-add-1f2e3d4c"));
 }
 
+TEST(IdsNamed, take_the_beginning_of_the_short_id_or_the_end_of_the_whole_one) {
+    const std::string one = "task-20261128-add-a-cache-997ae471";
+    const std::string other = "task-20261128-add-a-login-77904be9";
+    const std::vector<std::string> ids{one, other};
+    using Found = std::vector<std::string>;
+    EXPECT_EQ(ids_named(ids, one), Found{one});
+    EXPECT_EQ(ids_named(ids, "997a"), Found{one});
+    EXPECT_EQ(ids_named(ids, "77904be9"), Found{other});
+    EXPECT_EQ(ids_named(ids, "4be9"), Found{other});
+    EXPECT_EQ(ids_named(ids, "login-77904be9"), Found{other});
+    EXPECT_EQ(ids_named(ids, "20261128-add-a-c"), Found{one});
+    EXPECT_EQ(ids_named(ids, "task-20261128"), ids);
+    for (const char* none : {"", "9", "997", "be9", "97ae", "904b", "cache"}) {
+        EXPECT_EQ(ids_named(ids, none), Found()) << none;
+    }
+}
+
+TEST(IdsNamed, prefer_what_is_shown_to_a_day_of_the_same_digits) {
+    const std::string one = "task-20261128-add-2026beef";
+    EXPECT_EQ(ids_named({one, "task-20261128-add-77904be9"}, "2026"), std::vector<std::string>{one});
+}
+
 TEST(SystemIdSource, gives_as_many_hexadecimal_digits_as_asked) {
     SystemIdSource ids;
     for (const std::size_t digits : {0U, 1U, 8U, 63U, 64U, 65U, 1000U}) {

@@ -231,11 +231,16 @@ public:
             WrittenCommit{order.tree, order.parent, order.message, order.sign == "always" ? "a signature" : "", ""};
         return MadeCommit{id, order.sign == "always"};
     }
-    [[nodiscard]] Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
+    [[nodiscard]] Result<void> check_branch(const std::string& branch, const std::string& at) override {
         const auto found = memory_.branches.find(branch);
-        if (found == memory_.branches.end() || found->second.first != from) {
+        if (found == memory_.branches.end() || found->second.first != at) {
             return Error{"AF-GIT-040", "the branch is elsewhere", branch, "", ErrorKind::conflict};
         }
+        return {};
+    }
+    [[nodiscard]] Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
+        AF_CHECK(check_branch(branch, from));
+        const auto found = memory_.branches.find(branch);
         found->second = {to, memory_.parents.at(to).tree};
         return memory_.moved;
     }

@@ -374,6 +374,26 @@ TEST_F(CommitTest, a_branch_that_is_checked_out_is_not_moved) {
     const std::string newer = make()->id;
     EXPECT_EQ(move_branch(user(), "main", commit, newer).error().code, "AF-GIT-040");
     EXPECT_EQ(id_of("main"), commit);
+    git("branch task " + commit);
+    EXPECT_TRUE(check_branch_is_movable(user(), "task", commit).ok());
+    const std::string linked = (base() / "linked").string();
+    git("worktree add -q " + linked + " task");
+    const auto refused = check_branch_is_movable(user(), "task", commit);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_THAT(refused.error().message, HasSubstr("is checked out in " + linked));
+}
+
+TEST_F(CommitTest, a_branch_that_was_moved_or_deleted_says_how_to_bring_it_back) {
+    const std::string newer = make()->id;  // On top of `commit`.
+    EXPECT_THAT(check_branch_is_movable(user(), "task", newer).error().remedy, HasSubstr("git branch task " + newer));
+    git("branch task " + commit);
+    const auto reset = check_branch_is_movable(user(), "task", newer);
+    EXPECT_EQ(reset.error().code, "AF-GIT-040");
+    EXPECT_EQ(reset.error().remedy, "Set it back, then retry: git branch -f task " + newer);
+    git("branch -f task " + newer);
+    const auto more = check_branch_is_movable(user(), "task", commit);
+    EXPECT_THAT(more.error().remedy, HasSubstr("It has commits of yours"));
+    EXPECT_THAT(more.error().remedy, HasSubstr("git branch -f task " + commit));
 }
 
 // ----------------------------------------------------------------------------------------------- publish --

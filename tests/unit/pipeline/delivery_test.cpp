@@ -353,6 +353,20 @@ TEST_F(RebaseTest, a_dry_run_runs_no_gate_and_commits_nothing) {
     EXPECT_THAT(bench.memory.gates_run, IsEmpty());
 }
 
+TEST_F(RebaseTest, a_branch_that_cannot_be_moved_is_refused_before_anything_is_measured) {
+    bench.memory.branches.erase(before.branch);
+    for (const bool dry_run : {true, false}) {
+        EXPECT_EQ(bench.controller().rebase(task, dry_run).error().code, "AF-GIT-040");
+        EXPECT_THAT(bench.memory.gates_run, IsEmpty());
+    }
+}
+
+TEST_F(RebaseTest, counts_what_moved_since_the_last_rebase) {
+    EXPECT_FALSE(bench.controller().rebase(task, true)->since_rebase);
+    ASSERT_TRUE(bench.controller().rebase(task, false).ok());
+    EXPECT_TRUE(bench.controller().rebase(task, true)->since_rebase);
+}
+
 TEST_F(RebaseTest, does_nothing_if_the_base_did_not_move) {
     bench.memory.drift = BaseDrift();
     const auto result = bench.controller().rebase(task, false);
@@ -510,6 +524,7 @@ TEST(DriftTest, is_described_in_one_line) {
     BaseDrift drift;
     drift.branch = "main";
     EXPECT_EQ(describe(drift), "main has not moved since the task began");
+    EXPECT_EQ(describe(drift, true), "main has not moved since the last rebase");
     drift.commits = 1;
     EXPECT_EQ(describe(drift), "main has 1 new commit since the task began; no file was changed on both sides");
     drift.both = {"a", "b"};

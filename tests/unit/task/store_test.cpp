@@ -516,6 +516,16 @@ TEST_F(TaskStoreTest, resolve_expands_a_unique_abbreviation) {
     EXPECT_EQ(store_.resolve("").error().code, "AF-TASK-002");
 }
 
+TEST_F(TaskStoreTest, resolve_refuses_what_is_too_short_and_says_how_much_is_needed) {
+    create(id);
+    EXPECT_EQ(store_.resolve("1f2e").value(), id);
+    EXPECT_EQ(store_.resolve("3d4c").value(), id);
+    const auto refused = store_.resolve("d4c");
+    EXPECT_EQ(refused.error().code, "AF-TASK-002");
+    EXPECT_EQ(refused.error().message, "'d4c' is too short to name a task");
+    EXPECT_NE(refused.error().remedy.find("at least 4 characters"), std::string::npos);
+}
+
 TEST_F(TaskStoreTest, remove_deletes_the_whole_folder_unless_in_use) {
     create(id);
     {

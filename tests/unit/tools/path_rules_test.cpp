@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "tools/path_rule_problems.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -195,9 +196,37 @@ TEST(PathRule, refuses_malformed_globs_and_says_why) {
     }
 }
 
+TEST(PathRule, refuses_a_second_exclamation_mark_and_quotation_marks) {
+    for (const char* text :
+         {"**,!!secret/**", "!! secret", "**,!\"sp ace/**\"", "src/\"a b\"/*", "!'sp ace/**'", "src/'a b'/*"}) {
+        const auto rule = PathRule::parse(text);
+        ASSERT_FALSE(rule.ok()) << text;
+        EXPECT_EQ(rule.error().code, "AF-TOOL-020") << text;
+    }
+    EXPECT_FALSE(allows("**,!sp ace/**", "sp ace/f.md")) << "a space needs no quotation marks";
+    EXPECT_FALSE(allows("**,!\\!secret/**", "!secret/f.md"));
+    EXPECT_FALSE(allows("**,!\\\"a\\\"/**", "\"a\"/f.md"));
+    EXPECT_TRUE(allows("docs/it's.md", "docs/it's.md"));
+}
+
 TEST(PathRule, bracketed_or_escaped_comma_is_part_of_the_glob) {
     EXPECT_TRUE(allows("a[,]b", "a,b"));
     EXPECT_TRUE(allows("a\\,b", "a,b"));
+}
+
+TEST(PathRuleProblems, name_the_place_and_the_tool_of_each_rule_that_cannot_be_used) {
+    AgentDefinition agent;
+    agent.role = "writer";
+    agent.path_constraints = {{"create_file", "**,![abc"}, {"edit_file", "@test"}, {"delete_file", "docs/**,!@tests"}};
+    agent.path_constraint_places = {{"create_file", "writer.yaml:7:20"}, {"edit_file", "writer.yaml:8:20"}};
+    const auto problems = path_rule_problems(agent);
+    ASSERT_EQ(problems.size(), 2U);
+    EXPECT_EQ(problems[0].code, "AF-TOOL-020");
+    EXPECT_EQ(problems[0].where, "writer.yaml:7:20");
+    EXPECT_EQ(problems[0].message,
+              "path rule of `create_file`, role writer: The pattern '[abc' cannot be read: its '[' is not closed.");
+    EXPECT_EQ(problems[1].where, "writer.yaml:8:20");
+    EXPECT_FALSE(problems[1].remedy.empty());
 }
 
 TEST(NormalizePath, makes_one_canonical_path) {
