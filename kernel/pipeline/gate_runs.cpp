@@ -70,8 +70,8 @@ std::vector<records::CommandRun> runs_of(const std::vector<GateCommand>& command
 }
 
 /// Journals a report under `name`.
-Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, std::string_view name, bool partial,
-                         const std::string& inputs, GateReport& report) {
+Result<void> keep_report(TaskSession& session, TaskGates& gates, std::string_view name, bool partial, const std::string& inputs,
+                         GateReport& report) {
     if (json::value value = to_json(report); session.redactor().finds(value)) {
         session.redactor().redact(value);
         AF_TRY(report, gate_report_from_json(value.get_object()));
@@ -87,7 +87,7 @@ Result<void> keep_report(TaskSession& session, TaskWorkspace& task_workspace, st
         gate.held_out_failing = std::move(held_out);
     }
     if (!inputs.empty()) { gate.inputs = inputs; }
-    if (const auto commands = task_workspace.take_gate_commands(); !commands.empty()) { gate.commands = runs_of(commands); }
+    if (const auto commands = gates.take_gate_commands(); !commands.empty()) { gate.commands = runs_of(commands); }
     if (!report.tests.empty()) {
         gate.tests = report.tests.size();
         gate.tests_passed =
@@ -260,8 +260,8 @@ Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int
     return none;
 }
 
-Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop) {
-    AF_TRY(const std::string inputs, task_workspace.gate_inputs());
+Result<void> ensure_baseline(TaskSession& session, TaskGates& gates, EventSink& events, const Stop& stop) {
+    AF_TRY(const std::string inputs, gates.gate_inputs());
     if (measured_with(session, gate_name::baseline, inputs)) {
         AF_TRY(const auto known, newest_report(session, gate_name::baseline));
         // Measures again what could not be measured: the user may have fixed something outside the repository.
@@ -269,15 +269,15 @@ Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace
     }
     std::vector<GateReport> runs;
     events.event(event::GateStarted{std::string(gate_name::baseline), session.state().stage().name});
-    for (std::int64_t run = 1; run <= task_workspace.baseline_runs(); ++run) {
-        AF_TRY(GateReport report, run_suite(task_workspace, session.state().base_tree, run, stop));
+    for (std::int64_t run = 1; run <= gates.baseline_runs(); ++run) {
+        AF_TRY(GateReport report, run_suite(gates, session.state().base_tree, run, stop));
         const json::value* found = report.facts.if_contains("tests_found");
         runs.push_back(std::move(report));
         if (found != nullptr && *found == json::value(false)) { break; }  // A second run could not change this.
     }
     GateReport report = baseline_report(std::move(runs));
     report.tree = session.state().base_tree;
-    AF_CHECK(keep_report(session, task_workspace, gate_name::baseline, false, inputs, report));
+    AF_CHECK(keep_report(session, gates, gate_name::baseline, false, inputs, report));
     return check_suite_was_measured(report);
 }
 
@@ -419,7 +419,7 @@ json::object task_names(const TaskState& state) {
             {"timestamp", state.created_at}, {"base_commit", state.base_commit}};
 }
 
-Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& task_workspace, const json::object& artifact,
+Result<json::object> measured_facts(const TaskSession& session, TaskTrees& trees, const json::object& artifact,
                                     std::string_view now) {
     const TaskState& state = session.state();
     const std::string& named_after = state.resumption.named_after;
@@ -431,10 +431,10 @@ Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& t
     facts["implementation_id"] = "IMPL-" + suffix + "-" + stage;
     for (auto& fact : delivered_facts(state)) { facts[fact.key()] = std::move(fact.value()); }
     const std::string tree = delivered_tree(state);
-    AF_TRY(const auto changes, task_workspace.diff(state.base_tree, tree));
+    AF_TRY(const auto changes, trees.diff(state.base_tree, tree));
     AF_TRY(const auto tests, locked_tests(session));
     add_file_facts(facts, changes, tests, artifact);
-    AF_TRY(std::vector<std::string> review_notes, acting_changes(session, task_workspace, tree));
+    AF_TRY(std::vector<std::string> review_notes, acting_changes(session, trees, tree));
     const std::string gate = closing_gate(state.stage_template());
     if (!gate.empty()) {
         AF_TRY(const auto report, newest_report(session, gate));

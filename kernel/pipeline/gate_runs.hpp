@@ -34,10 +34,9 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<GateReport> run_suite(TaskGates& gates, const std::string& tree, std::int64_t number, const Stop& stop);
 
 /// Measures the suite on the user's commit, unless the journal has a result for the current inputs. Runs it
-/// `TaskWorkspace::baseline_runs` times, to find flaky tests. Journals the result as the gate `baseline`, which always passes:
-/// see baseline_report. Errors: AF-GATE-…; AF-GATE-107 nothing could be measured (check_suite_was_measured); cancelled.
-[[nodiscard]] Result<void> ensure_baseline(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
-                                           const Stop& stop);
+/// `TaskGates::baseline_runs` times, to find flaky tests. Journals the result as the gate `baseline`, which always passes: see
+/// baseline_report. Errors: AF-GATE-…; AF-GATE-107 nothing could be measured (check_suite_was_measured); cancelled.
+[[nodiscard]] Result<void> ensure_baseline(TaskSession& session, TaskGates& gates, EventSink& events, const Stop& stop);
 
 /// Makes the record of a report under a gate's name, without the report itself.
 [[nodiscard]] records::Gate gate_record(const TaskSession& session, const GateReport& report, std::string_view name);
@@ -45,11 +44,11 @@ namespace agentforge::kernel {
 /// Returns the newest report of a gate, if there is one.
 [[nodiscard]] Result<std::optional<GateReport>> newest_report(const TaskSession& session, std::string_view gate);
 
-/// True if the newest report of a gate was measured with these inputs (TaskWorkspace::gate_inputs). A report with other inputs is
-/// no longer valid.
+/// True if the newest report of a gate was measured with these inputs (TaskGates::gate_inputs). A report with other inputs is no
+/// longer valid.
 [[nodiscard]] bool measured_with(const TaskSession& session, std::string_view gate, const std::string& inputs);
 
-/// Creates a test suite (TaskWorkspace::scaffold) and records it, if there was none before the task and RED is about to begin.
+/// Creates a test suite (TaskGates::scaffold) and records it, if there was none before the task and RED is about to begin.
 /// Returns the paths, or none if there is nothing to do or it is already done.
 [[nodiscard]] Result<std::vector<std::string>> begin_suite(TaskSession& session, TaskWorkspace& task_workspace,
                                                            const Redactor& redactor);
@@ -66,7 +65,7 @@ namespace agentforge::kernel {
 [[nodiscard]] json::object task_names(const TaskState& state);
 
 /// Returns all facts that `measured:` may name for the artifact of the current stage: ids, references, gate facts, file lists.
-[[nodiscard]] Result<json::object> measured_facts(const TaskSession& session, TaskWorkspace& task_workspace,
-                                                  const json::object& artifact, std::string_view now);
+[[nodiscard]] Result<json::object> measured_facts(const TaskSession& session, TaskTrees& trees, const json::object& artifact,
+                                                  std::string_view now);
 
 }  // namespace agentforge::kernel

@@ -22,7 +22,7 @@ struct OpenTask {
     [[nodiscard]] const std::string& stage_name() const { return state().stage().name; }
 
     /// Opens the task's worktree at the recorded tree, unless it is open. Errors: those of `TaskWorkspaceFactory::open` and
-    /// `TaskWorkspace::restore`.
+    /// `TaskTrees::restore`.
     [[nodiscard]] Result<void> open_workspace();
     /// Shows the error as a warning of the current stage.
     void warn(const Error& error) const;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pipeline/task_session.hpp"
-#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_trees.hpp"
 
 namespace agentforge::kernel {
 

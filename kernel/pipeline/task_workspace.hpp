@@ -11,8 +11,9 @@
 
 namespace agentforge::kernel {
 
-/// Everything of a task outside its journal. A function takes the narrowest interface that it needs. Used by one thread at a
-/// time.
+/// Everything of a task outside its journal. Take the part that you use: a function that uses only `TaskTrees`, `TaskGates` or
+/// `TargetRepository` takes that one and includes its header. It takes the whole if it uses more than one part, `run` or `close`,
+/// or passes the whole on. Used by one thread at a time.
 class TaskWorkspace : public TaskTrees, public TaskGates, public TargetRepository {
 public:
     [[nodiscard]] virtual Result<ProcessOutcome> run(ProcessRequest request, const Stop& stop) = 0;

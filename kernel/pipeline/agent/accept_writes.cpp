@@ -11,8 +11,8 @@ namespace {
 
 /// Returns the first file that contains a secret's placeholder that it did not contain at `tree`, or empty. A program that was
 /// shown the placeholder wrote it, and the file would hold it in place of the secret.
-Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, const std::string& tree, const std::string& after) {
-    AF_TRY(const std::string patch, task_workspace.patch(tree, after));
+Result<std::string> file_with_new_placeholder(TaskTrees& trees, const std::string& tree, const std::string& after) {
+    AF_TRY(const std::string patch, trees.patch(tree, after));
     if (!may_hold_placeholder(patch)) { return std::string(); }
     std::string file;
     std::set<std::string, std::less<>> had;
@@ -39,13 +39,13 @@ Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, con
 
 }  // namespace
 
-Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& task_workspace, RoleWorkspace& workspace,
+Result<std::vector<Change>> accept_writes(TaskSession& session, TaskTrees& trees, RoleWorkspace& workspace,
                                           const RecordAgent& who, const std::string& tree, std::string* now) {
-    AF_TRY(const std::string after, task_workspace.snapshot({}));
-    AF_TRY(const auto changes, task_workspace.diff(tree, after));
+    AF_TRY(const std::string after, trees.snapshot({}));
+    AF_TRY(const auto changes, trees.diff(tree, after));
     if (now != nullptr) { *now = after; }
     std::vector<std::string> forbidden;
-    for (std::string& path : task_workspace.unrecordable()) { forbidden.emplace_back(std::move(path)); }
+    for (std::string& path : trees.unrecordable()) { forbidden.emplace_back(std::move(path)); }
     std::vector<Change> kept;
     for (const TreeChange& change : changes) {
         // A rename removes the file from its old path, which the role must be allowed to write too.
@@ -58,9 +58,9 @@ Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& t
         }
     }
     if (forbidden.empty() && !kept.empty()) {
-        AF_TRY(const std::string file, file_with_new_placeholder(task_workspace, tree, after));
+        AF_TRY(const std::string file, file_with_new_placeholder(trees, tree, after));
         if (!file.empty()) {
-            AF_CHECK(task_workspace.restore(tree));
+            AF_CHECK(trees.restore(tree));
             AF_CHECK(session.record(records::Violation{session.state().stage().name, std::vector<std::string>{file}}, &who));
             return Error{
                 "AF-SEC-007",
@@ -70,7 +70,7 @@ Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& t
         }
     }
     if (!forbidden.empty()) {
-        AF_CHECK(task_workspace.restore(tree));
+        AF_CHECK(trees.restore(tree));
         AF_CHECK(session.record(records::Violation{session.state().stage().name, forbidden}, &who));
         return Error{"AF-ORCH-026",
                      "the program wrote where role `" + who.role +

@@ -8,7 +8,7 @@
 #include <agentforge/host.hpp>
 
 #include "pipeline/task_session.hpp"
-#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_trees.hpp"
 #include "tools/role_workspace.hpp"
 
 namespace agentforge::kernel {
@@ -16,8 +16,8 @@ namespace agentforge::kernel {
 /// Checks everything written since `tree`, by any program. Takes back and records writes that the role may not make. Returns the
 /// allowed ones. `now`: set to the tree after them. Errors: AF-ORCH-026 a forbidden write, AF-SEC-007 a placeholder of a secret;
 /// all writes were undone.
-[[nodiscard]] Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& task_workspace,
-                                                        RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
+[[nodiscard]] Result<std::vector<Change>> accept_writes(TaskSession& session, TaskTrees& trees, RoleWorkspace& workspace,
+                                                        const RecordAgent& who, const std::string& tree,
                                                         std::string* now = nullptr);
 
 }  // namespace agentforge::kernel

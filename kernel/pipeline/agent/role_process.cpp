@@ -33,13 +33,13 @@ ProcessResult process_result_of(const ProcessOutcome& outcome, const Redactor& r
     return result;
 }
 
-ServerPlace stage_process_place(TaskWorkspace& task_workspace, const TaskServices& services) {
+ServerPlace stage_process_place(TaskTrees& trees, const TaskServices& services) {
     ServerPlace place;
     place.exec_helper = services.exec_helper;
-    place.workspace = task_workspace.root();
-    place.scratch = task_workspace.scratch();
+    place.workspace = trees.root();
+    place.scratch = trees.scratch();
     place.readable = program_folders(services.environment);
-    place.readable.push_back(task_workspace.root());
+    place.readable.push_back(trees.root());
     place.environment = services.environment;
     return place;
 }

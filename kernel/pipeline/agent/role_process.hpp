@@ -26,7 +26,7 @@ namespace agentforge::kernel {
 
 /// Returns the sandbox of a stage plugin's process: it reads the workspace and writes only scratch, because a stage writes by
 /// calls of its host.
-[[nodiscard]] ServerPlace stage_process_place(TaskWorkspace& task_workspace, const TaskServices& services);
+[[nodiscard]] ServerPlace stage_process_place(TaskTrees& trees, const TaskServices& services);
 
 /// Runs a program with the role's rights. Takes back and records writes since `tree` that the role may not make: path rules bind
 /// every tool. Returns the allowed writes. Errors: those of `accept_writes` and of the sandbox.

@@ -8,9 +8,9 @@
 
 namespace agentforge::kernel {
 
-Result<RolePaths> role_paths(const TaskSession& session, TaskWorkspace& task_workspace, const AgentDefinition& agent) {
+Result<RolePaths> role_paths(const TaskSession& session, TaskGates& gates, const AgentDefinition& agent) {
     AF_TRY(const auto locked, locked_tests(session));
-    AF_TRY(auto symbols, task_workspace.path_symbols(session.state().base_tree));
+    AF_TRY(auto symbols, gates.path_symbols(session.state().base_tree));
     AF_TRY(auto specified, specified_files(session));
     return RolePaths::make(agent.role, agent.path_constraints, locked, std::move(symbols), std::move(specified));
 }

@@ -5,17 +5,16 @@
 #include <agentforge/result.hpp>
 
 #include "config/agent_set.hpp"
+#include "pipeline/task_gates.hpp"
 #include "pipeline/task_services.hpp"
 #include "pipeline/task_session.hpp"
-#include "pipeline/task_workspace.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {
 
 /// Returns the role's path rules in this task: those of its definition, and the locked tests and the files that the specification
 /// names. Errors: those of RolePaths::make and of the artifacts.
-[[nodiscard]] Result<RolePaths> role_paths(const TaskSession& session, TaskWorkspace& task_workspace,
-                                           const AgentDefinition& agent);
+[[nodiscard]] Result<RolePaths> role_paths(const TaskSession& session, TaskGates& gates, const AgentDefinition& agent);
 
 /// Returns rules that forbid all writes. `why` names them in the error.
 [[nodiscard]] Result<RolePaths> no_paths(const AgentDefinition& agent, std::string_view why);

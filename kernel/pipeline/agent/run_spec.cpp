@@ -54,10 +54,10 @@ RunSpec frame_of(const TaskServices& services, const AgentDefinition& agent, con
 
 /// Returns AGENTS.md from the commit that the task started from: an agent that writes the file does not change its own
 /// instructions.
-Result<std::string> agents_md_of(const TaskServices& services, TaskWorkspace& task_workspace, const TaskState& state) {
+Result<std::string> agents_md_of(const TaskServices& services, TaskTrees& trees, const TaskState& state) {
     constexpr std::size_t most_bytes = 256UL << 10U;
     if (!services.agents_md) { return std::string(); }
-    AF_TRY(const auto text, task_workspace.file_in_tree(state.base_tree, "AGENTS.md"));
+    AF_TRY(const auto text, trees.file_in_tree(state.base_tree, "AGENTS.md"));
     if (!text) { return std::string(); }
     const std::string shown = services.redactor.redact(*text);
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);

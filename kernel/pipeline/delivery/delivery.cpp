@@ -50,15 +50,15 @@ Result<std::optional<GateReport>> newest_judgment_of_tests(const TaskSession& se
 }
 
 /// Returns the findings of gates that do not block, for a person to check. Empty if there are none.
-Result<std::string> notes_for_review(const TaskSession& session, TaskWorkspace& task_workspace) {
+Result<std::string> notes_for_review(const TaskSession& session, TaskTrees& trees) {
     constexpr std::size_t most = 10;
-    AF_TRY(std::vector<std::string> lines, hand_back_lines(session, task_workspace));
+    AF_TRY(std::vector<std::string> lines, hand_back_lines(session, trees));
     AF_TRY(const auto report, newest_judgment_of_tests(session));
     if (report) { std::ranges::move(suspicions(*report, session.state().held_out), std::back_inserter(lines)); }
     AF_TRY(const auto changed, changed_test_notes(session));
     const std::vector<std::string> changed_tests = descriptions(changed);
     lines.insert(lines.begin(), changed_tests.begin(), changed_tests.end());
-    AF_TRY(std::vector<std::string> acting, acting_changes(session, task_workspace, delivered_tree(session.state())));
+    AF_TRY(std::vector<std::string> acting, acting_changes(session, trees, delivered_tree(session.state())));
     lines.insert(lines.begin(), acting.begin(), acting.end());
     std::string text;
     for (std::size_t at = 0; at < std::min(most, lines.size()); ++at) { text += "- " + one_line(lines[at]) + "\n"; }

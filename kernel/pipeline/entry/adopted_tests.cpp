@@ -159,20 +159,20 @@ Error imported_tests_error(std::string message, std::string remedy) {
 }
 
 /// Writes files as the kernel: no role's rules apply, but protected places stay closed. Records the tree.
-Result<void> put_into_workspace(TaskSession& session, TaskWorkspace& task_workspace,
+Result<void> put_into_workspace(TaskSession& session, TaskTrees& trees,
                                 const std::vector<std::pair<std::string, std::string>>& files, const std::string& reason) {
     AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
-    AF_TRY(auto workspace, RoleWorkspace::open(task_workspace.root(), std::move(rules), session.redactor()));
-    workspace->pin(task_workspace.submodules());
+    AF_TRY(auto workspace, RoleWorkspace::open(trees.root(), std::move(rules), session.redactor()));
+    workspace->pin(trees.submodules());
     std::vector<std::string> paths;
     for (const auto& [path, content] : files) {
         AF_CHECK(workspace->create(path, content, true));
         paths.push_back(path);
     }
     if (paths.empty()) { return {}; }
-    AF_TRY(const std::string tree, task_workspace.snapshot(paths));
+    AF_TRY(const std::string tree, trees.snapshot(paths));
     if (tree == session.state().tree) { return {}; }
-    AF_CHECK(task_workspace.keep("seq-" + std::to_string(session.state().seq + 1), tree));
+    AF_CHECK(trees.keep("seq-" + std::to_string(session.state().seq + 1), tree));
     return session.record(
         records::Snapshot{.stage = session.state().stage().name, .tree = tree, .reason = reason, .paths = paths});
 }
@@ -204,7 +204,7 @@ std::map<std::string, FoundTests> found_tests(const GateReport& report) {
 }
 
 /// Finds the tests by running those files.
-Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
+Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskGates& gates, EventSink& events,
                                                    std::vector<std::string> paths, const Stop& stop) {
     AF_TRY(const GateBaseline baseline, gate_baseline(session, gate_name::tests, nullptr));
     GateCall call;
@@ -213,7 +213,7 @@ Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskWor
     call.tree = session.state().tree;
     call.baseline = &baseline;
     events.event(event::GateStarted{call.request.gate, session.state().stage().name});
-    AF_TRY(const GateReport report, task_workspace.gate(call, stop));
+    AF_TRY(const GateReport report, gates.gate(call, stop));
     return found_tests(report);
 }
 

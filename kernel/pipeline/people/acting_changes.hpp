@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pipeline/task_session.hpp"
-#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_trees.hpp"
 
 namespace agentforge::kernel {
 

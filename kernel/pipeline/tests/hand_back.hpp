@@ -10,7 +10,7 @@
 #include <agentforge/host.hpp>
 
 #include "pipeline/task_session.hpp"
-#include "pipeline/task_workspace.hpp"
+#include "pipeline/task_trees.hpp"
 
 namespace agentforge::kernel {
 

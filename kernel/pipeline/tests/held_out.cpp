@@ -115,12 +115,12 @@ Result<void> update_held_out(TaskSession& session, TaskWorkspace& task_workspace
     return put(session, task_workspace, held, tree);
 }
 
-Result<void> return_held_out(TaskSession& session, TaskWorkspace& task_workspace) {
+Result<void> return_held_out(TaskSession& session, TaskTrees& trees) {
     HeldOutTests held = session.state().held_out;
     if (!held.hidden) { return {}; }
     held.hidden = false;
-    AF_TRY(const std::string tree, tree_with(session.state(), task_workspace, session.state().tree, held.files));
-    return put(session, task_workspace, held, tree);
+    AF_TRY(const std::string tree, tree_with(session.state(), trees, session.state().tree, held.files));
+    return put(session, trees, held, tree);
 }
 
 std::vector<std::string> failed_too_often(const TaskState& state) {
@@ -133,7 +133,7 @@ std::vector<std::string> failed_too_often(const TaskState& state) {
     return files;
 }
 
-Result<bool> show_failed(TaskSession& session, TaskWorkspace& task_workspace) {
+Result<bool> show_failed(TaskSession& session, TaskTrees& trees) {
     const auto files = failed_too_often(session.state());
     if (files.empty()) { return false; }
     HeldOutTests held = session.state().held_out;
@@ -143,21 +143,21 @@ Result<bool> show_failed(TaskSession& session, TaskWorkspace& task_workspace) {
         held.reason += "; " + file + " failed " + std::to_string(held_out_attempts) + " times and is shown";
     }
     held.hidden = !held.files.empty();
-    AF_TRY(const std::string tree, tree_with(session.state(), task_workspace, session.state().tree, files));
-    AF_CHECK(put(session, task_workspace, held, tree));
+    AF_TRY(const std::string tree, tree_with(session.state(), trees, session.state().tree, files));
+    AF_CHECK(put(session, trees, held, tree));
     return true;
 }
 
-Result<void> hold_out(const TaskState& state, TaskWorkspace& task_workspace, const std::string& tree, GateBaseline& baseline) {
+Result<void> hold_out(const TaskState& state, TaskTrees& trees, const std::string& tree, GateBaseline& baseline) {
     if (!state.held_out.hidden) { return {}; }
     const auto& files = state.held_out.files;
     HeldOut held;
     held.files = files;
-    AF_TRY(held.tree, tree_with(state, task_workspace, tree, files));
+    AF_TRY(held.tree, tree_with(state, trees, tree, files));
     held.red_tests = baseline.red_tests;
     held.test_suite = baseline.test_suite;
     baseline.held_out = std::move(held);
-    if (!baseline.red_tree.empty()) { AF_TRY(baseline.red_tree, tree_without(task_workspace, baseline.red_tree, files)); }
+    if (!baseline.red_tree.empty()) { AF_TRY(baseline.red_tree, tree_without(trees, baseline.red_tree, files)); }
     baseline.test_suite = without_files(baseline.test_suite, files);
     const auto hidden = [&](const std::string& file) { return std::find(files.begin(), files.end(), file) != files.end(); };
     std::erase_if(baseline.red_tests, [&](const TestOutcome& test) { return hidden(test.file); });

@@ -20,16 +20,15 @@ inline constexpr unsigned held_out_attempts = 2;
 [[nodiscard]] Result<void> update_held_out(TaskSession& session, TaskWorkspace& task_workspace, const Stop& stop);
 
 /// Puts them back if they are not in the workspace, because a task's final tree has all of RED's tests.
-[[nodiscard]] Result<void> return_held_out(TaskSession& session, TaskWorkspace& task_workspace);
+[[nodiscard]] Result<void> return_held_out(TaskSession& session, TaskTrees& trees);
 
 /// Shows the files that failed too often. Returns whether there were any.
-[[nodiscard]] Result<bool> show_failed(TaskSession& session, TaskWorkspace& task_workspace);
+[[nodiscard]] Result<bool> show_failed(TaskSession& session, TaskTrees& trees);
 /// Returns the files that `show_failed` would show.
 [[nodiscard]] std::vector<std::string> failed_too_often(const TaskState& state);
 
 /// Adapts a gate's baseline to a workspace without the held-out tests.
-[[nodiscard]] Result<void> hold_out(const TaskState& state, TaskWorkspace& task_workspace, const std::string& tree,
-                                    GateBaseline& baseline);
+[[nodiscard]] Result<void> hold_out(const TaskState& state, TaskTrees& trees, const std::string& tree, GateBaseline& baseline);
 
 /// Return the artifacts as the current stage may see them. They stay the same for a whole visit.
 [[nodiscard]] std::map<std::string, json::object, std::less<>> as_shown(
