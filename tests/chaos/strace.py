@@ -13,6 +13,8 @@ OPERATION = {
     "splice": "splice", "mknod": "mknod", "mknodat": "mknod", "ioctl": "clone", "mmap": "mapped", "io_uring_setup": "io_uring", "sync_file_range": "sync range",
     "open_by_handle_at": "by handle", "process_vm_writev": "of a process",
 }
+CREATES_PROCESS = ("clone", "clone3", "fork", "vfork")
+OUTPUT = re.compile(r"[12]<")       # A command in the background prints to a file. Nothing depends on it.
 PREFIX = ("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=execve,clone,clone3,fork,vfork," + ",".join(OPERATION))
 LINE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\d+)")
 RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")
@@ -34,23 +36,26 @@ def whole_lines(text):
 
 def seen_by_the_kernel(text, root):
     """Counter of operations below `root` that the program itself did and that succeeded; and an example of each."""
-    counts, examples, other_program = collections.Counter(), collections.defaultdict(list), set()
-    for line in whole_lines(text):
-        found = LINE.match(line)
-        if not found:
-            continue
-        process, call, arguments, result = found.group(1), found.group(2), found.group(3), int(found.group(4))
-        if call in ("clone", "clone3", "fork", "vfork"):
-            if result > 0 and process in other_program:
-                other_program.add(str(result))
+    counts, examples, seen = collections.Counter(), collections.defaultdict(list), set()
+    calls = [found for found in map(LINE.match, whole_lines(text)) if found]
+    # A child's first calls may stand before the line of the call that made it. A sandboxed program's children have other numbers here than that call returned: they are of no known parent.
+    own = {calls[0].group(1)} if calls else set()
+    parents = {found.group(4): found.group(1) for found in calls if found.group(2) in CREATES_PROCESS}
+    for found in calls:
+        line, process, call, arguments, result = found.group(0), found.group(1), found.group(2), found.group(3), int(found.group(4))
+        if process not in seen:
+            seen.add(process)
+            if parents.get(process) in own:
+                own.add(process)
+        if call in CREATES_PROCESS:
             continue
         if call == "execve":
-            if result == 0 and not arguments.split('"')[1].endswith("/agentforge"):
-                other_program.add(process)
+            if result == 0 and arguments.split('"')[1].endswith("/agentforge"):
+                own.add(process)
             elif result == 0:
-                other_program.discard(process)
+                own.discard(process)
             continue
-        if result < 0 or process in other_program:
+        if result < 0 or process not in own or OUTPUT.match(arguments):
             continue
         op = OPERATION[call]
         if call in ("open", "openat", "openat2") and "O_CREAT" not in arguments and "O_TRUNC" not in arguments:
