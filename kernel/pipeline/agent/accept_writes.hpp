@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program wrote into the workspace: checked against its role's rights, and undone if they do not allow it.
+// Checks a program's writes to the workspace against its role's rights, and undoes the forbidden ones.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace agentforge::kernel {
 
-/// Checks everything written since `tree`, by any program. Takes back and records writes that the role may not make. Returns the
-/// allowed ones. `now`: set to the tree after them. Errors: AF-ORCH-026 a forbidden write, AF-SEC-007 a placeholder of a secret;
-/// all writes were undone.
+/// Checks everything written since `tree`, by any program. Undoes and records writes that the role may not make. Returns the
+/// allowed ones. `now`: set to the tree after them. Errors (all writes were undone): AF-ORCH-026 a forbidden write, AF-SEC-007 a
+/// placeholder of a secret.
 [[nodiscard]] Result<std::vector<Change>> accept_writes(TaskSession& session, TaskWorkspace& task_workspace,
                                                         RoleWorkspace& workspace, const RecordAgent& who, const std::string& tree,
                                                         std::string* now = nullptr);
