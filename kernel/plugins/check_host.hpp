@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host that `plugins check` gives to a plugin's calls: it answers every request at once and the same way, or fails every
-// request, and reports calls that break the rules of <agentforge/host.hpp>. Files are real ones in a folder of their own.
+// The host that `plugins check` gives to a plugin's calls. It answers every request at once and the same way, or fails every
+// request. It reports calls that break the rules of <agentforge/host.hpp>. Files are real ones in a folder of their own.
 #pragma once
 
 #include <functional>

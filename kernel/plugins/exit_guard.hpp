@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects a process ended by something other than `main`: a plugin that calls exit(), _exit(), execve() or a similar function, or
-// syscall() with their numbers, ends the whole program, and an unfinished run must not look like a finished one.
+// Detects that something other than `main` ended the process. A plugin that calls exit(), _exit(), execve() or a similar
+// function, or syscall() with their numbers, ends the whole program. An unfinished run must not look like a finished one.
 //
 // Not detected: a system call made by a plugin's own instruction, and SIGKILL (whose status is not 0). The next command names the
 // plugin anyway.
