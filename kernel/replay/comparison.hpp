@@ -62,8 +62,8 @@ struct TaskComparison {
     [[nodiscard]] bool same_tree() const noexcept { return tasks[0].tree == tasks[1].tree; }
 };
 
-/// Ignores what differs between any two runs (ids of tasks and commits, times, durations, absolute paths). Errors: those of
-/// RecordedTask::read; AF-GIT-… a tree is no longer in the repository.
+/// Ignores everything that differs between any two runs (ids of tasks and commits, times, durations, absolute paths). Errors:
+/// those of RecordedTask::read; AF-GIT-… a tree is no longer in the repository.
 [[nodiscard]] Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& repository, std::string_view one,
                                                    std::string_view other);
 
