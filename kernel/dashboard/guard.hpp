@@ -29,7 +29,7 @@ public:
     struct Rules {
         unsigned port = 0;  ///< 0: a UNIX socket.
         bool read_only = false;
-        /// The bearer token that opens `/metrics`, and nothing else. Empty: no token does.
+        /// The bearer token that opens `/metrics`, and nothing else. Empty: no token opens it.
         std::string metrics_token = {};
     };
     Guard(Rules rules, IdSource& ids);
