@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands show of all gates of a task: how many tests there are, where the time went, and how often each gate passed.
+// Figures of all gates of a task, for commands: how many tests there are, how the time was spent, and how often each gate passed.
 // Folded record by record.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace agentforge::kernel {
 
-/// Where the time of a task's gates went.
+/// How the time of a task's gates was spent.
 struct GateTime {
     /// The longest build and the longest run of the suite on one tree.
     struct OfTree {
