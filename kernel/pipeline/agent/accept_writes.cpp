@@ -10,7 +10,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// Returns the first file that contains a secret's placeholder that it did not contain at `tree`, or empty. A program that was
-/// shown the placeholder wrote it, and the file would hold it in place of the secret.
+/// shown the placeholder wrote it, so the file would contain the placeholder instead of the secret.
 Result<std::string> file_with_new_placeholder(TaskWorkspace& task_workspace, const std::string& tree, const std::string& after) {
     AF_TRY(const std::string patch, task_workspace.patch(tree, after));
     if (!may_hold_placeholder(patch)) { return std::string(); }
