@@ -35,7 +35,7 @@ bool covers(const Glob& glob, const std::vector<std::string_view>& path, bool fo
     return false;
 }
 
-/// Returns what is wrong with one glob, or empty.
+/// Returns the defect of one glob, or empty.
 std::string glob_defect(std::string_view glob) {
     if (glob.empty()) { return "it is empty"; }
     if (glob.size() > max_glob_bytes) { return "it is longer than " + std::to_string(max_glob_bytes) + " bytes"; }
