@@ -550,7 +550,7 @@ private:
         }
     }
 
-    /// Checks a schema as for a manifest's config_schema: finds first what the validator would abort on.
+    /// Checks a schema as for a manifest's config_schema: finds first any fault that the validator would abort on.
     [[nodiscard]] Result<void> schema_is_good(const json::object& schema) const {
         PluginManifest holder;
         holder.id = manifest_.id;
@@ -738,7 +738,7 @@ private:
         if (input == Input::cancelled) { host.cancel(); }
         if (input == Input::host_fails) { host.fail_every_request(host_error()); }
     }
-    /// Reports it if there can be no folder.
+    /// Reports an error if the folder cannot be created.
     std::optional<CheckFolder> make_folder() {
         auto folder = CheckFolder::make(hooks_.workspace);
         if (folder.ok()) { return std::move(folder).value(); }
@@ -1116,7 +1116,7 @@ int exercise_plugin(const CheckHooks& hooks) {
     ::close(3);
     ::close(4);
     Exercise(hooks, task.get_object(), report).run();
-    ::_exit(0);  // Skips destructors: what the plugin left behind must not run here.
+    ::_exit(0);  // Skips destructors: leftovers of the plugin must not run here.
 }
 
 }  // namespace agentforge::kernel
