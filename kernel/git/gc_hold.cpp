@@ -103,7 +103,7 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
             if (take()) { continue; }
             if (errno != EEXIST) { return; }
         } else if (!is_there(lock)) {
-            return;  // A gc that looked before this process was named still has its lock file here, until it has named itself.
+            return;  // A gc that checked before this process was named keeps its lock file here until it has named itself.
         }
         std::this_thread::sleep_for(poll_interval);
     }
