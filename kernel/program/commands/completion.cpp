@@ -21,7 +21,7 @@ struct CompletionArguments {
     std::string candidates;
 };
 
-constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
+constexpr std::size_t most_tasks = 200;  ///< The newest ones; nobody chooses among more.
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;

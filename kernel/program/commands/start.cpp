@@ -225,7 +225,8 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
     return {};
 }
 
-/// The chosen pipeline, and what chose it: the command, --pipeline, the setting `pipeline.default`, or the request's words.
+/// The chosen pipeline, and the source of the choice: the command, --pipeline, the setting `pipeline.default`, or the request's
+/// words.
 struct Choice {
     std::string goal;  ///< Empty if the pipeline was named.
     std::string pipeline;
@@ -310,7 +311,7 @@ const char* what_happens_after(bool iterates, bool approval) {
     return approval ? ", then asks for approval" : "";
 }
 
-/// What `start` would do: the pipeline as chosen and checked.
+/// The plan of `start`: the pipeline as chosen and checked.
 struct Plan {
     const PipelineTemplate& pipeline;
     const StartArguments& arguments;
