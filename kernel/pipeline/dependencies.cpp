@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a dependency's task is kept.
+/// Returns the store that has a dependency's task.
 Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& own, const FindRepository& find) {
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
     if (!find) {

@@ -132,7 +132,7 @@ Result<void> NewTask::make_id() {
     return options_.named ? options_.named(id_) : Result<void>();
 }
 
-/// Of task.yaml.
+/// Returns the document of task.yaml.
 json::object NewTask::document(json::object configuration) const {
     return {{"format", 1},
             {"task_id", id_},

@@ -134,7 +134,7 @@ struct ControllerSetup {
 struct PersonDecision {
     bool approved = false;
     std::string feedback = {};  ///< If `approved` is false: the changes to make.
-    /// For an approved action: what to do in its place (`arguments`, and `tool` if it is another).
+    /// For an approved action: the action to do instead (`arguments`, and `tool` if it is another).
     std::optional<json::object> edited = {};
     std::string id = {};
     std::optional<std::string> hash = {};  ///< Set but empty matches nothing: the caller wants the decision to be bound.
@@ -147,7 +147,7 @@ struct PersonDecision {
 /// Checks that a task can be made from this request. Errors: AF-ORCH-040 empty, too long, or not text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
 constexpr std::size_t max_request_bytes = 256UL * 1024;
-/// Returns AF-ORCH-040 for a request of which only the size is known. `size` in words: "300000", "more than 16777216".
+/// Returns AF-ORCH-040 for a request whose size is all that is known. `size` in words: "300000", "more than 16777216".
 [[nodiscard]] Error request_too_long(const std::string& size);
 /// Checks that the feedback says something to the stage that runs again. Errors: AF-ORCH-044 it does not.
 [[nodiscard]] Result<void> check_feedback(std::string_view feedback);

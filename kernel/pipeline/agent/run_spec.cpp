@@ -84,7 +84,7 @@ Result<void> add_to_state(json::object& shown, const OpenRun& open, bool review)
         AF_CHECK(add_context(shown, open.session, open.task_workspace));
     }
     if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
-        // The path is inside.
+        // `iteration_context` contains the feedback.
         if (const json::value* text = shown.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) {
             shown.erase("feedback");
         }

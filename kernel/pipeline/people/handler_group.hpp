@@ -40,7 +40,7 @@ struct HandlerGroupOptions {
     std::function<void()> left_behind = {};
 };
 
-/// What was done for one question.
+/// The actions taken for one question.
 struct ProcessedDue {
     std::vector<std::string> notified;  ///< The handlers that notified now.
     unsigned reminder = 0;              ///< Number of the reminder. 0: the question itself.
