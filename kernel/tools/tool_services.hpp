@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool's call needs from the rest of the kernel.
+// The services of the rest of the kernel for a tool's call.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace agentforge::kernel {
 
-/// What the bridge needs from the rest of the kernel while a tool runs.
+/// The services of the rest of the kernel for the bridge while a tool runs.
 class ToolServices {
 public:
     virtual ~ToolServices() = default;
