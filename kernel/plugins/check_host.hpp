@@ -56,7 +56,7 @@ private:
     bool closed_ = false;
 };
 
-/// What every context of the check has. Set it up before the plugin's call and read it afterwards.
+/// The common part of every context of the check. Set it up before the plugin's call and read it afterwards.
 class CheckHost {
 public:
     CheckHost() = default;

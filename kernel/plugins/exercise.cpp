@@ -383,7 +383,8 @@ private:
     // Process isolation.
 
     void close_network() {
-        // Before any thread starts: a new network namespace has no way out. If the system forbids it, the report says so.
+        // Must run before any thread starts. A new network namespace has no way out. If the system forbids it, the report says
+        // so.
         const bool closed = ::unshare(CLONE_NEWNET) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
         reporter_.line({{"r", "fact"}, {"network_closed", closed}});
         const rlimit none{0, 0};

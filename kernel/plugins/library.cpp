@@ -297,7 +297,7 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     }
     AF_CHECK(check_build(*descriptor, manifest));
     AF_CHECK(check_against_manifest(*descriptor, manifest));
-    // As many as in the manifest, each listed there, none twice: so both sets are equal.
+    // Checks that there are as many factories as in the manifest, each listed there and none twice. Then both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         AF_CHECK(check_factory(descriptor->factories[index], index, manifest, interfaces, seen));

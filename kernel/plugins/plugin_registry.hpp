@@ -47,7 +47,7 @@ public:
     /// Finds all plugins. Search order: project (if trusted), configured, environment, product. The first plugin to provide a
     /// name wins; later ones are listed in `problems` (AF-PLUG-007).
     ///
-    /// Of several plugins with the same id, one is used and the others are listed (AF-PLUG-009). It is the newest version of the
+    /// If several plugins have the same id, one is used and the others are listed (AF-PLUG-009). It is the newest version of the
     /// first source, among those that neither the choice nor the lock excludes. A plugin that every user of the machine may write
     /// is listed, unless it is pinned (AF-PLUG-038). A folder inside the product's own counts as the product's, whoever names it.
     /// The product's plugins are neither locked nor hashed.
