@@ -205,7 +205,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     if (line_of(place.admin / "locked") == being_made) { ::unlink((place.admin / "locked").c_str()); }
 
     struct stat st {};
-    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // Written when the files were.
+    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // The cache is written after the files.
     const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
     if (!whole) {
@@ -275,10 +275,7 @@ Result<void> Worktree::State::open_cache() {
 void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
-    if (!std::filesystem::exists(admin, error)) {
-        return;
-    }  // The worktree was removed meanwhile: nothing may be written to it
-       // again.
+    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: it must not be written again.
     if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);
