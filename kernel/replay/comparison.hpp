@@ -31,7 +31,7 @@ struct FieldDifference {
     std::array<std::string, 2> sides;
 };
 
-/// How a gate of a stage ended in each. Empty: not measured.
+/// The result of a stage's gate in each task. Empty: not measured.
 struct GatePair {
     std::string stage;
     std::string gate;

@@ -19,7 +19,7 @@
 
 namespace agentforge::kernel {
 
-/// What a replay needs of the project. Everything must outlive the call.
+/// The parts of the project that a replay needs. Everything must outlive the call.
 struct ReplayPlace {
     TaskStore& tasks;  ///< Contains the recorded task, and its replay unless that is scratch.
     EscalationStore& escalations;
