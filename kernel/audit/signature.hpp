@@ -38,9 +38,9 @@ struct SignatureAnswer {
         stranger,  ///< The user's file of allowed signers does not name the key.
     };
     bool good = false;      ///< True if it is a signature of these bytes.
-    bool checkable = true;  ///< False if the key or the program is not here: nothing is known about the signature.
+    bool checkable = true;  ///< False if the key or the program is missing: nothing is known about the signature.
     bool trusted = false;   ///< `gpg.ssh.allowedSignersFile` names the key, or gpg trusts it fully.
-    std::string key;        ///< Its fingerprint, of gpg the primary key's. Empty: not known.
+    std::string key;        ///< Its fingerprint; for gpg, that of the primary key. Empty: not known.
     Signer signer = Signer::unknown;
     std::string detail;  ///< Who signed, or what is wrong.
 };

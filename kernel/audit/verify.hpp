@@ -35,7 +35,7 @@ struct AuditVoucher {
 
 struct AuditVerdict {
     std::string task_id;  ///< Empty if not even that can be read.
-    std::string what;     ///< What was verified, in words.
+    std::string what;     ///< The verified subject, in words.
     JournalHead head;
     std::vector<AuditFinding> findings;
     std::vector<AuditVoucher> vouchers;
