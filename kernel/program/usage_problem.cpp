@@ -136,7 +136,7 @@ struct OptionPair {
     const CLI::Option* other = nullptr;  ///< Null: there is no such pair.
 };
 
-/// Returns a given option and one that it excludes and that is given, too.
+/// Returns a given option and another given option that it excludes.
 OptionPair excluding_pair(const CLI::App& command) {
     for (const CLI::Option* option : checked_options(command)) {
         const std::set<CLI::Option*> excluded = option->get_excludes();

@@ -39,8 +39,8 @@ namespace {
 
 constexpr std::size_t most_counted_bytes = 16UL << 20;  // Per pipe, for the error about a request that is too long.
 
-/// Returns the size of a request of which `size` bytes were read. A file's size is known. A pipe is read up to a limit, because
-/// it may never end.
+/// Returns the size of a request after `size` bytes were read. A file's size is known. A pipe is read up to a limit, because it
+/// may never end.
 std::string counted_bytes(std::size_t size) {
     struct stat file {};
     const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);

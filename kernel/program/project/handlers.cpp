@@ -130,10 +130,7 @@ Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, c
                      "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
-    if (plugin == nullptr || plugin->id != webhook_id) {
-        return {};
-    }  // Another plugin might send notifications despite the
-       // cancelled call.
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another plugin might notify anyway.
     AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
     ExpiredContext context;
     auto fit = webhook->notify(Escalation{}, context);
