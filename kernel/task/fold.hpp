@@ -52,7 +52,7 @@ struct TaskTransition {
     TaskStatus to;
 };
 
-/// A record in this table is refused in a state that has no arrow for it. All other records leave the state as it is.
+/// A state without an arrow for a record in this table refuses the record. All other records leave the state unchanged.
 inline constexpr TaskTransition task_transitions[] = {
     {records::TaskStarted::type, TaskStatus::pending, TaskStatus::running},
     {records::TaskResumed::type, TaskStatus::paused, TaskStatus::running},

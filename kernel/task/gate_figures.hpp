@@ -29,7 +29,7 @@ struct GateTime {
     std::chrono::milliseconds total{0};    ///< Time of all commands.
     std::chrono::milliseconds mutants{0};  ///< Time of the commands on mutants.
     std::string tested;                    ///< The last tree whose tests were run.
-    std::vector<OfTree> trees;             ///< `tested`, and the latest others that were built or tested, the latest last.
+    std::vector<OfTree> trees;             ///< `tested`, and the latest others that were built or tested. The newest is last.
 
     static constexpr std::size_t kept_trees = 16;
 

@@ -9,7 +9,7 @@
 namespace agentforge::kernel {
 
 struct PeopleFigures {
-    std::map<std::string, std::string> open;  ///< When each open question, approval or action was asked, by its id.
+    std::map<std::string, std::string> open;  ///< The time of each open question, approval or action, by its id.
     std::uint64_t waited_ms = 0;              ///< From each request to its decision.
     bool escalated = false;                   ///< The task asked a question.
 

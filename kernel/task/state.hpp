@@ -272,7 +272,7 @@ struct RunPlace {
     auto operator<=>(const RunPlace&) const = default;
 };
 
-/// What an agent run has done so far.
+/// The progress of an agent run so far.
 struct RunState {
     /// A model call that failed and may be repeated.
     struct Attempts {
@@ -365,9 +365,9 @@ struct Resumption {
     records::Kept plugins;
     std::int64_t failed_attempts_halves = 0;  ///< Twice the number of failed attempts. Each answer subtracts one.
     std::string named_after;     ///< The id that artifact ids derive from: the task's, or that of the task it was forked from.
-    std::string guidance;        ///< What a person said when the task last continued.
+    std::string guidance;        ///< A person's words when the task last continued.
     bool guidance_used = false;  ///< A step has been made with it.
-    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the latest last.
+    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`. The newest is last.
     std::string remedy;               ///< Remedy of the stage's latest failure.
     std::string accepted_at;          ///< Times of the latest records of these kinds.
     std::string proposed_at;

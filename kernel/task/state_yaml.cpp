@@ -225,7 +225,7 @@ void write_open_questions(json::object& result, const TaskState& state) {
     }
 }
 
-/// Empty if the map is empty, or absent as in files of older versions.
+/// Returns an empty map if the map is empty, or absent as in files of older versions.
 template <class T>
 std::optional<T> part_from(StateFields& fields, std::string_view key) {
     if (!fields.has(key) || fields.object(key).empty()) { return std::nullopt; }
