@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The services of the rest of the kernel for a tool's call.
+// The kernel's services for a tool's call.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace agentforge::kernel {
 
-/// The services of the rest of the kernel for the bridge while a tool runs.
+/// The kernel's services for the bridge while a tool runs.
 class ToolServices {
 public:
     virtual ~ToolServices() = default;
