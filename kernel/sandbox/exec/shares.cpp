@@ -87,7 +87,7 @@ public:
         return name;
     }
 
-    /// The same after all processes have ended: checks what they left behind.
+    /// The same after all processes have ended: checks the files they left behind.
     [[nodiscard]] const char* exceeded_at_end() const {
         return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes
                    ? "file_bytes"
@@ -242,7 +242,7 @@ void kill_tree(Tree of) {
     }
 }
 
-/// Runs until nothing is left of what the program started.
+/// Runs until all processes that the program started have ended.
 void end_tree(Tree of, const sigset_t& awaited) {
     if (of == Tree::of_namespace) {
         kill_tree(of);
