@@ -56,7 +56,7 @@ bool is_open_somewhere(const struct stat& file) {
     return static_cast<bool>(error);
 }
 
-/// Returns a name that no other process or thread uses. `git prune` removes what a killed process leaves there.
+/// Returns a name that no other process or thread uses. `git prune` removes such a file after a kill.
 std::filesystem::path temporary_beside(const std::filesystem::path& pid_file) {
     static std::atomic<unsigned> number{0};
     return pid_file.parent_path() / "objects" / ("tmp_gc_pid_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
