@@ -31,7 +31,7 @@ std::string written_key(const std::string& key) {
     return key;
 }
 
-/// How commits are signed. `program` empty: they are not.
+/// The way commits are signed. `program` empty: they are not signed.
 struct Signing {
     std::string format;
     std::string program;
