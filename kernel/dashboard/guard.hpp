@@ -34,7 +34,7 @@ public:
     };
     Guard(Rules rules, IdSource& ids);
 
-    /// Can be exchanged once.
+    /// Returns the one-time token. It can be exchanged once.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     [[nodiscard]] bool read_only() const noexcept { return rules_.read_only; }
