@@ -56,7 +56,7 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
 }
 
 bool is_transient_file(std::string_view name) {
-    // A fork shares these with its parent, which may go on. The chain covers the shared records, and they name their blobs.
+    // A fork shares these with its parent, which may continue. The chain covers the shared records, and they name their blobs.
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
     if (name.starts_with("history/") || shared_blobs) { return true; }

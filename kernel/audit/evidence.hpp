@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task has left behind: its folder, and the questions to people. An archive is the same, written to a separate folder.
+// The files that a task leaves behind: its folder, and the questions to people. An archive holds the same, in a separate folder.
 #pragma once
 
 #include <cstdint>

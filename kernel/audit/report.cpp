@@ -206,7 +206,7 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
     return section;
 }
 
-/// Returns what a person answered. Empty if the blob cannot be read: the verification says so.
+/// Returns a person's answer. Empty if the blob cannot be read: the verification reports that.
 std::string answer_in(const TaskEvidence& evidence, const std::string& blob) {
     const auto text = BlobStore(evidence.blobs).get(blob);
     const auto resolution = text.ok() ? parse_json(*text, "blob " + blob) : Result<json::value>(text.error());

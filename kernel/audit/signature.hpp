@@ -26,8 +26,8 @@ struct SignatureTools {
 
 /// Signs with the key that git signs commits with (`gpg.format`, `user.signingkey`; programs only from the user's own
 /// configuration) and returns the armoured signature. Empty if commits are not signed: `sign` is `never`, or `auto` and
-/// `commit.gpgsign` is not set. `signer`: `Name <email>`, whose key is used if none is named. Errors: `unavailable` AF-AUDT-001
-/// the program could not sign.
+/// `commit.gpgsign` is not set. `signer`: `Name <email>`; signs with this person's key if the configuration names none. Errors:
+/// `unavailable` AF-AUDT-001 the program could not sign.
 [[nodiscard]] Result<std::string> sign_statement(const SignatureTools& tools, const std::string& sign, const std::string& signer,
                                                  const std::string& statement, const Stop& stop);
 
@@ -38,14 +38,14 @@ struct SignatureAnswer {
         stranger,  ///< The user's file of allowed signers does not name the key.
     };
     bool good = false;      ///< True if it is a signature of these bytes.
-    bool checkable = true;  ///< False if the key or the program is not here: nothing is known about the signature.
+    bool checkable = true;  ///< False if the key or the program is missing: nothing is known about the signature.
     bool trusted = false;   ///< `gpg.ssh.allowedSignersFile` names the key, or gpg trusts it fully.
-    std::string key;        ///< Its fingerprint, of gpg the primary key's. Empty: not known.
+    std::string key;        ///< Its fingerprint; for gpg, that of the primary key. Empty: not known.
     Signer signer = Signer::unknown;
     std::string detail;  ///< Who signed, or what is wrong.
 };
-/// What was signed, and when as far as the signer says. As git does, the key must be valid at that time: it may have expired
-/// since. A revoked key is never valid.
+/// The signed bytes, and the time of signing if the signer states one. As in git, the key must be valid at that time and may have
+/// expired since. A revoked key is never valid.
 struct SignedContent {
     std::string name_space;  ///< Of an SSH signature.
     std::string content;

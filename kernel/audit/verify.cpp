@@ -43,7 +43,7 @@ std::string counted(std::size_t count, const std::string& one, const std::string
     return std::to_string(count) + " " + (count == 1 ? one : many);
 }
 
-/// One part of the verification: its faults, or what was verified.
+/// One part of the verification: its faults, or the verified facts.
 class Part {
 public:
     Part(AuditVerdict& verdict, std::string name) : verdict_(verdict), name_(std::move(name)) {}
@@ -156,7 +156,7 @@ const json::object* object_at(const json::object& parent, std::string_view key) 
     return value == nullptr ? nullptr : value->if_object();
 }
 
-/// Returns what a statement states. Null if the text is no statement.
+/// Returns the predicate of a statement. Null if the text is no statement.
 const json::object* predicate_of(const Result<json::value>& statement) {
     const json::object* const whole = statement.ok() ? statement->if_object() : nullptr;
     return whole == nullptr ? nullptr : object_at(*whole, "predicate");
@@ -173,7 +173,7 @@ std::chrono::sys_seconds recorded_at(const Record& record) {
     return std::chrono::floor<std::chrono::seconds>(std::move(time).value_or(std::chrono::system_clock::time_point()));
 }
 
-/// The trees that records name, by what was found of them in the repository.
+/// The trees that records name, by their condition in the repository.
 struct RecordedTrees {
     std::size_t named = 0;
     std::size_t missing = 0;
@@ -231,7 +231,7 @@ public:
     }
 
 private:
-    /// Reports a part that could not be verified to its end, mostly because an object is damaged or missing.
+    /// Reports a part that could not be verified completely, mostly because an object is damaged or missing.
     void complete(const char* part, const Result<void>& done) {
         if (done.ok()) { return; }
         const Error& error = done.error();
@@ -241,8 +241,8 @@ private:
                          (partial ? ". This is a partial clone: clone without --filter to check everything" : ""));
     }
 
-    /// With `refs/replace/ID` git shows another object in place of ID, and with `info/grafts` other parents of a commit. The
-    /// commit, its tree, its files and the archive must be shown as they are.
+    /// With `refs/replace/ID` git shows another object in place of ID, and with `info/grafts` other parents of a commit. Reports
+    /// these, because the commit, its tree, its files and the archive must be shown as they are.
     Result<void> replaced_objects() {
         Part part(verdict_, "commit");
         const auto grafts = read_file(repository_->git_directory() / "info" / "grafts", largest_file);
@@ -319,8 +319,7 @@ private:
         if (seq != 0) { verdict_.vouchers.push_back({who, seq}); }
     }
 
-    /// Checks that `state.yaml` and `working_memory.yaml` equal what the journal gives at the record after which they were
-    /// written.
+    /// Checks that `state.yaml` and `working_memory.yaml` equal the journal's result at the record after which they were written.
     void projections() {
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
@@ -462,7 +461,7 @@ private:
         return value.ok() && value->is_object() ? std::optional(std::move(value->get_object())) : std::nullopt;
     }
 
-    /// Checks that the files of accepted artifacts contain what was accepted.
+    /// Checks that the files of accepted artifacts are unchanged since acceptance.
     void artifacts() {
         Part part(verdict_, "artifacts");
         std::map<std::string, std::string> newest;  // File and blob.
@@ -554,7 +553,7 @@ private:
         return trees;
     }
 
-    /// Checks that the ref of each step leads to the tree that the journal has for it.
+    /// Checks that the ref of each step points to the step's tree in the journal.
     void check_step_refs(Part& part, const std::vector<RefTarget>& refs) {
         std::map<std::string, std::pair<Sequence, std::string>> steps;  // By number: the record and the tree after it.
         for (const Record& each : records()) {
@@ -606,7 +605,7 @@ private:
                    std::to_string(objects_->objects()) + " objects");
     }
 
-    /// Checks that a step's patch is what git makes of the trees before and after it.
+    /// Checks that a step's patch equals git's difference of the trees before and after it.
     Result<void> patches() {
         Part part(verdict_, "patches");
         TaskState before;
@@ -743,7 +742,7 @@ private:
         voucher("log", seq);
     }
 
-    /// Checks that the repository's archive of the task is a beginning of this journal.
+    /// Checks that this journal continues the one in the repository's archive of the task.
     Result<void> archive() {
         if (!repository_ || place_.is_archive) { return {}; }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/archive/" + verdict_.task_id));
@@ -821,7 +820,7 @@ private:
         return {};
     }
 
-    /// Makes the statement again from the task's files. Nothing if some of what it is made from is not here.
+    /// Makes the statement again from the task's files. Nothing if some of its sources are missing here.
     Result<std::optional<std::string>> recomputed_statement(Part& part, const json::object& predicate) {
         if (!repository_ || !objects_->has(delivered_tree(state()))) {
             part.unchecked("the delivered tree is not here, so the statement cannot be recomputed and compared");
@@ -862,7 +861,7 @@ private:
         return {};
     }
 
-    /// The note of the commit is written with the statement. Other notes under the same name, or merged with it, say nothing.
+    /// The note of the commit is written with the statement. Other notes under the same name, or merged with it, prove nothing.
     void compare_note(Part& part, const std::string& text, Sequence seq) const {
         const std::string stated = split_signed(*note_).first;
         const auto parsed = parse_json(stated, "note");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verifies that what a task left behind is unchanged. Changes nothing, uses no network, and asks no process of the task.
+// Verifies that the files of a task are unchanged. Changes nothing, uses no network, and contacts no process of the task.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace agentforge::kernel {
 enum class AuditAnswer : unsigned char {
     holds = 1,
     fails,
-    unchecked  ///< There is nothing to compare it with, or nothing confirms it. Reported, but not a fault.
+    unchecked  ///< Nothing exists to compare it with, or nothing confirms it. Reported, but not a fault.
 };
 [[nodiscard]] std::string_view to_string(AuditAnswer answer) noexcept;
 
@@ -35,7 +35,7 @@ struct AuditVoucher {
 
 struct AuditVerdict {
     std::string task_id;  ///< Empty if not even that can be read.
-    std::string what;     ///< What was verified, in words.
+    std::string what;     ///< The verified subject, in words.
     JournalHead head;
     std::vector<AuditFinding> findings;
     std::vector<AuditVoucher> vouchers;

@@ -57,7 +57,7 @@ Error has_ended_already(const std::string& status) {
             ErrorKind::conflict};
 }
 
-/// Returns the hash of what the client was shown, or its beginning.
+/// Returns the hash of the item that the client was shown, or its beginning.
 Result<std::string> required_hash(const json::object& body) {
     constexpr std::size_t fewest_digits = 6;
     constexpr std::size_t most_digits = 64;
@@ -77,14 +77,14 @@ public:
         parts_.events.publish(parts_.tasks.refresh(place_.repository, place_.task_id));
         return answer;
     }
-    /// Continues the task in a new process, unless one has it already.
+    /// Continues the task in a new process, unless a process already runs it.
     Result<json::object> resume(const std::string& guidance = {}) const {
         std::vector<std::string> arguments{"resume", place_.task_id, "--detach", "--json"};
         if (!guidance.empty()) { arguments.push_back("--say=" + guidance); }
         return run(std::move(arguments));
     }
     /// Answers with the task's outcome too. The answer stays recorded even if the task cannot continue. `ends`: the answer ends
-    /// the task, so a process only records that.
+    /// the task, so a process only records the end.
     HttpResponse answered(const std::string& id, bool ends = false) const {
         json::object object{
             {"task_id", place_.task_id}, {"id", id}, {"answered", true}, {"resumed", !ends}, {"problem", nullptr}};
@@ -104,7 +104,7 @@ public:
         if (status != "completed" && status != "aborted") { return {}; }
         return has_ended_already(status);
     }
-    /// Errors: `conflict` AF-DASH-022; AF-DASH-023 the task waits for an answer, so a process would only end again.
+    /// Errors: `conflict` AF-DASH-022; AF-DASH-023 the task waits for an answer, so a new process would only end again.
     Result<void> require_resumable() const {
         parts_.events.publish(parts_.tasks.refresh(place_.repository, place_.task_id));
         AF_CHECK(require_open());
@@ -129,7 +129,7 @@ public:
     }
 
 private:
-    /// True if a process writes the question again, as its file is missing, or does what it says for its deadline.
+    /// True if a process will write the question again because its file is missing, or act on its deadline.
     [[nodiscard]] bool goes_on_unanswered(const std::string& id) const {
         const EscalationStore store(Aggregator::agentforge_of(parts_.tasks.repository(place_.repository)));
         const auto by = store.answer_by(id);
@@ -251,8 +251,7 @@ Result<HttpResponse> resolve(const TaskCommands& task, const ApiCall& call) {
     return task.answered(id, flag_of(call.body, "abort"));
 }
 
-/// The client names the item by its id and by the hash of what it was shown. If the item has changed since, decides nothing
-/// (409).
+/// The client names the item by its id and by the hash that it was shown. If the item has changed since, decides nothing (409).
 Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const char* command) {
     AF_CHECK(only(call.body, {"id", "hash", "feedback"}, {"exit"}));
     const bool exits = flag_of(call.body, "exit");
@@ -279,8 +278,8 @@ Result<HttpResponse> decide(const TaskCommands& task, const ApiCall& call, const
     return task.answered(id);
 }
 
-/// Adds stages after the end, or after the artifact that is shown. The artifact is then approved, if it has not changed since it
-/// was shown.
+/// Adds stages after the end, or after the artifact that is shown. If the artifact is unchanged since it was shown, this also
+/// approves it.
 Result<HttpResponse> extend(const TaskCommands& task, const ApiCall& call) {
     AF_CHECK(only(call.body, {"stage", "accept_stale", "id", "hash"}));
     AF_CHECK(task.require_extendable());

@@ -16,8 +16,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// What became of delivered commits. Comparing trees takes time, so a result is kept while HEAD stays the same, 10,000 results at
-/// most. One thread at a time compares; others wait.
+/// Finds how delivered commits were reworked. Comparing trees takes time, so results are kept while HEAD stays the same, at most
+/// 10,000. One thread at a time compares; others wait.
 class KeptRework {
 public:
     std::optional<Rework> find(const std::filesystem::path& root, const std::string& head, const TaskSample& task) {

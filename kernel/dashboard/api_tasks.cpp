@@ -131,13 +131,13 @@ json::value files_of(const std::filesystem::path& root, const TaskState& state) 
                         {"changes", std::move(all)}};
 }
 
-/// Returns what the newest action is about, also if its record is an old one.
+/// Returns the target of the newest action, even if its record is an old one.
 json::value target_of_last_step(const FollowedTask& task) {
     const auto steps = task.steps(task.step_count(), 1);
     return steps.ok() ? text_or_null(task.target_of(steps->front())) : json::value(nullptr);
 }
 
-/// What the task's specification depends on, as it stands now, or null. `state`: the task's.
+/// Returns the current state of the dependencies of the task's specification, or null. `state`: the task's.
 json::value dependencies_json(const DashboardParts& parts, const std::string& repo, const TaskState& state,
                               const Dependencies& dependencies) {
     if (dependencies.empty()) { return nullptr; }
@@ -205,7 +205,7 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
     return response;
 }
 
-/// Adds all that a person needs to decide. An approval is bound to `hash`, the hash of what is shown here.
+/// Adds everything that a person needs to decide. An approval is bound to `hash`, the hash of the content shown here.
 void add_detail(const EscalationStore& store, const PendingItem& item, json::object& object) {
     if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
         object["deadline"] = by->deadline;

@@ -205,7 +205,7 @@ Result<std::string> task_file(const FollowedTask& task, const std::string& name)
     return read_file(file, most_file_bytes);
 }
 
-/// Returns how long a step took: its model call, gates, and what a person was asked. It begins with the record before its answer.
+/// Returns how long a step took: its model call, gates, and questions to a person. It begins with the record before its answer.
 double seconds_of_step(const FollowedTask& task, const Record& step) {
     constexpr Sequence most_between =
         24;  // Records from before a step's answer to the step: gates, and a decision on the action.

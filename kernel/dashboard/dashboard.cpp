@@ -61,7 +61,7 @@ Result<json::object> body_of(const HttpRequest& request) {
     return std::move(value->get_object());
 }
 
-/// Adds an ETag. Answers 304 to a client that has this body already, but for what changes only because time passes.
+/// Adds an ETag. Answers 304 to a client that already has this body, apart from values that change only because time passes.
 void add_etag(const HttpRequest& request, HttpResponse& response) {
     constexpr std::size_t digits = 32;
     if (response.status != 200 || response.events || request.method != "GET") { return; }
@@ -221,7 +221,7 @@ Result<HttpResponse> Dashboard::dispatch(const HttpRequest& request) {
         allowed += (allowed.empty() ? "" : ", ") + (route.method == "GET" ? "GET, HEAD" : route.method);
         if (route.method != request.method) { continue; }
         AF_CHECK(check_query(route, request));
-        parts_.events.publish(parts_.tasks.refresh_answers());  // So that all addresses say the same of an answer by file.
+        parts_.events.publish(parts_.tasks.refresh_answers());  // So that all addresses report the same about an answer by file.
         ApiCall call{request, std::move(*places), {}};
         if (route.method == "POST") { AF_TRY(call.body, body_of(request)); }
         return route.handle(call);

@@ -25,7 +25,7 @@ struct DashboardParts {
     EventHub& events;
     Guard& guard;
     CommandRunner& commands;
-    std::filesystem::path sets = {};  ///< The folder of the user's sets. A folder that does not exist has none.
+    std::filesystem::path sets = {};  ///< The folder of the user's sets. May be missing: then there are none.
 };
 
 /// The input of a handler: the request, and the values of the `{…}` placeholders in its route's path.

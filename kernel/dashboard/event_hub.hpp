@@ -18,8 +18,8 @@
 
 namespace agentforge::kernel {
 
-/// Keeps one list of the newest events for all clients: a slow client costs no memory. A client that falls behind the oldest kept
-/// event is told so and disconnected. Safe to use from several threads. Must outlive its sources.
+/// Keeps one list of the newest events for all clients, so a slow client costs no memory. A client that falls behind the oldest
+/// kept event is told so and disconnected. Safe to use from several threads. Must outlive its sources.
 class EventHub {
 public:
     /// `kept`: how many events a client may be behind. `most_clients`: clients at the same time. `clock` gives the time of events

@@ -29,12 +29,12 @@ public:
     struct Rules {
         unsigned port = 0;  ///< 0: a UNIX socket.
         bool read_only = false;
-        /// The bearer token that opens `/metrics`, and nothing else. Empty: no token does.
+        /// The bearer token that opens `/metrics`, and nothing else. Empty: no token opens it.
         std::string metrics_token = {};
     };
     Guard(Rules rules, IdSource& ids);
 
-    /// Can be exchanged once.
+    /// Returns the one-time token. It can be exchanged once.
     [[nodiscard]] const std::string& token() const noexcept { return token_; }
 
     [[nodiscard]] bool read_only() const noexcept { return rules_.read_only; }

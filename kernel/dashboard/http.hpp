@@ -60,8 +60,8 @@ struct HttpResponse {
     int status = 200;
     std::vector<std::pair<std::string, std::string>> headers = {};
     std::string body = {};
-    /// The body without the values that change only because time passes. Its hash is then the ETag, a weak one. Empty: there is
-    /// no such part, and the ETag is that of the body.
+    /// The body without the values that change only because time passes. The ETag, a weak one, is then the hash of this. Empty:
+    /// the ETag is that of the body.
     std::string timeless = {};
     /// A stream of server-sent events in place of a body, or a WebSocket if `web_socket` is set.
     std::unique_ptr<EventSource> events = nullptr;

@@ -21,7 +21,7 @@ struct ServerSettings {
     std::chrono::milliseconds request_time{10'000};  ///< From the first byte of a request to its last.
     std::chrono::milliseconds idle_time{30'000};     ///< Between two requests of a connection.
     std::chrono::milliseconds send_time{10'000};     ///< For a client to receive what the socket's buffer holds.
-    /// For a client to receive a whole answer. Does not apply to streams of events.
+    /// The time for a client to receive a whole answer. Does not apply to streams of events.
     std::chrono::milliseconds answer_time{60'000};
 };
 

@@ -290,7 +290,7 @@ bool is_question_of(std::string_view path, std::string_view task_id) {
     return dash != std::string_view::npos && name.substr(dash + 1).starts_with(std::string(task_id) + "-");
 }
 
-/// True for files with which processes speak to each other: no archive has them, and they would act on the restored task.
+/// True for files with which processes communicate. No archive has them, because they would act on the restored task.
 bool is_request_to_process(std::string_view path) {
     return path == "task/lock" || path == "task/abort.request" || path == "task/plugin_call";
 }
@@ -361,8 +361,8 @@ Result<void> restore_folder(git_repository* repository, const ArchivedFiles& fil
     return sync_directory(place.parent_path());
 }
 
-/// Returns the files of a task's folder, other than its blobs, that are missing or are not those of the archive. A journal may
-/// have grown since; `state.yaml` and what else the program writes anew follow it.
+/// Returns the files of a task's folder, other than its blobs, that are missing or differ from the archive. A journal may have
+/// grown since; `state.yaml` and other files that the program rewrites follow it.
 Result<std::vector<std::string>> different_files(git_repository* repository, const ArchivedFiles& files, const fs::path& place) {
     constexpr std::string_view from = "task/";
     constexpr std::array written_anew{"state.yaml", "working_memory.yaml", "detached.log", "pause.request"};

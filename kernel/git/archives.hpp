@@ -20,7 +20,7 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& folder, const std::filesystem::path& escalations);
 
-/// A task's journal, by its size: it only grows.
+/// The size of a task's journal. A journal only grows, so its size identifies its state.
 struct JournalSize {
     std::string task_id;
     std::uint64_t bytes = 0;
@@ -42,11 +42,11 @@ struct ArchivedTask {
 /// more than one.
 [[nodiscard]] Result<std::string> archived_task(const std::filesystem::path& repository, std::string_view name);
 
-/// True if the folder of a task in `tasks` is missing, or its blobs are (`gc --blobs` removes them).
+/// True if the folder of a task in `tasks` is missing, or if its blobs are (`gc --blobs` removes them).
 [[nodiscard]] bool can_restore(const std::filesystem::path& tasks, std::string_view task_id);
 
-/// Restores an archived task, whole or not at all, or the blobs of a folder that lacks them. Returns the other files of such a
-/// folder that are missing, or are not those of the archive, by their path below it: it leaves them as they are. Errors:
+/// Restores an archived task, whole or not at all, or the blobs of a folder that lacks them. If the folder exists, leaves its
+/// other files as they are and returns those that are missing or differ from the archive, by their path below the folder. Errors:
 /// AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder exists; AF-GIT-057 the archive is not a task's folder (a
 /// path that leads out of it, a link).
 [[nodiscard]] Result<std::vector<std::string>> restore_task(const std::filesystem::path& repository, std::string_view task_id,

@@ -16,7 +16,7 @@ Result<bool> take_back_branch(const std::filesystem::path& repository, std::stri
     const ReferenceHandle found(raw);
     const git_oid* at = git_reference_target(raw);
     if (at == nullptr || git_oid_equal(at, &id) == 0 || git_branch_is_checked_out(raw) == 1) { return false; }
-    // It compares with what was looked up: a commit made on the branch since is not lost.
+    // Deletes the ref only if it still has the value that was looked up, so a newer commit on the branch is not lost.
     const int code = retry_while_locked([&] { return git_reference_delete(raw); }, lock_of(handle.get(), ref, commit));
     if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) { return false; }
     const std::string doing = "remove the branch " + std::string(branch);

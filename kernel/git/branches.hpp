@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commits that wait for a branch, and branches that are removed again.
+// Deletes branches of tasks again, and checks whether a branch has a commit.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace agentforge::kernel {
 
-/// Deletes the branch if it is at `commit` and not checked out anywhere. Returns whether it did. Does nothing if the branch is
-/// elsewhere or gone. Errors: AF-GIT-011, AF-GIT-099.
+/// Deletes the branch if it is at `commit` and not checked out anywhere. Returns whether it did. Does nothing if the branch is at
+/// another commit or gone. Errors: AF-GIT-011, AF-GIT-099.
 [[nodiscard]] Result<bool> take_back_branch(const std::filesystem::path& repository, std::string_view branch,
                                             std::string_view commit);
 

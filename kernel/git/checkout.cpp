@@ -41,7 +41,7 @@ struct Checkout {
         return found != former.end() && found->starts_with(folder + "/");
     }
 
-    /// Removes what is in the way, and records what may stay.
+    /// Removes entries that are in the way, and records those that may stay.
     Result<void> clear_way(int folder, const std::string& prefix, unsigned depth) {
         if (depth > max_folder_depth) {
             return Error{"AF-GIT-035", "Folders are nested more than " + std::to_string(max_folder_depth) + " deep", prefix,
@@ -152,7 +152,7 @@ struct Checkout {
         return note_written(position, file.get(), bytes, path);
     }
 
-    /// Notes that a file has its contents. `bytes`: as many of them as show whether it is a Git LFS pointer.
+    /// Notes that a file has its contents. `bytes`: enough of them to show whether it is a Git LFS pointer.
     Result<void> note_written(std::size_t position, int file, std::string_view bytes, const std::string& path) {
         struct stat st {};
         if (::fstat(file, &st) != 0) { return folder_error(errno, "make a file", path); }
@@ -196,7 +196,7 @@ struct Checkout {
         return {};
     }
 
-    /// Removes what the ignore files of the new tree do not ignore. Returns whether it is gone.
+    /// Removes entries that the ignore files of the new tree do not ignore. Returns whether it is gone.
     Result<bool> prune(int folder, const std::string& name, const std::string& path, unsigned depth) {
         struct stat st {};
         if (::fstatat(folder, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) { return true; }

@@ -116,7 +116,7 @@ Result<CheckoutChange> CheckoutChange::hold(fs::path root, fs::path folder) {
 }
 
 void CheckoutChange::discard() const {
-    std::error_code ignored;  // The next change removes what is left.
+    std::error_code ignored;  // The next change removes leftovers.
     fs::remove(intent_of(folder_), ignored);
     static_cast<void>(sync_directory(folder_));
     fs::remove_all(folder_ / "files", ignored);
@@ -258,8 +258,9 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
             if (now == entry.after) { continue; }
-            // A link to the copy is put in place, so the copy is still here if a person restores the file and it is put again. It
-            // is useless if a program has written into the file in place, or if it was moved because links do not work here.
+            // A link to the copy is put in place, so the copy still exists if a person restores the file and the change is put in
+            // place again. The copy is useless if a program has written into the file in place, or if it was moved because links
+            // do not work here.
             if (now != entry.before || (!removals && !is_whole(entry))) {
                 edited.push_back(entry.path);
                 continue;

@@ -2,9 +2,9 @@
 // Changes files of the user's checkout all or none, even if the disk is full or the process dies midway.
 //
 // The files are copied to a separate folder and changed there. If the disk fills up there, the checkout is unchanged. `seal`
-// writes down the change and syncs it. From then on the change will be completed: this process, or the next command that calls
-// `find` and `install`, renames each file into place. A file that the user has edited in between is left alone and reported; one
-// that the user has restored is put in place again.
+// records the change and syncs it. From then on the change will be completed: this process, or the next command that calls `find`
+// and `install`, renames each file into place. It leaves a file that the user has edited in between and reports it. It puts a
+// file that the user has restored in place again.
 #pragma once
 
 #include <filesystem>
@@ -22,7 +22,7 @@ namespace agentforge::kernel {
 /// A change of the checkout that an ended process did not complete.
 struct UnfinishedChange {
     std::string task;     ///< Empty: its description cannot be read.
-    bool undoes = false;  ///< It was taking the task's change out.
+    bool undoes = false;  ///< The change was removing the task's change.
 
     [[nodiscard]] std::string description() const;
     [[nodiscard]] std::string remedy() const;  ///< Without a full stop.
@@ -30,19 +30,19 @@ struct UnfinishedChange {
 
 class CheckoutChange {
 public:
-    /// Copies `paths` (relative, existing or not) and the .gitattributes above them. Only one change may be under way. Errors:
-    /// `conflict` AF-GIT-061 another process is changing the checkout or left a change unfinished, `io` AF-GIT-060; nothing was
-    /// changed.
+    /// Copies `paths` (relative, existing or not) and the .gitattributes above them. Only one change may be in progress. Errors
+    /// (nothing was changed): `conflict` AF-GIT-061 another process is changing the checkout or left a change unfinished, `io`
+    /// AF-GIT-060.
     [[nodiscard]] static Result<CheckoutChange> prepare(std::filesystem::path root, std::filesystem::path folder,
                                                         std::string task, std::vector<std::string> paths);
     /// Returns a change that was sealed but not finished. Removes one that was only prepared. `conflict` AF-GIT-061 if another
     /// process is working on it; `corrupt` AF-GIT-062 if its description cannot be read.
     [[nodiscard]] static Result<std::optional<CheckoutChange>> find(std::filesystem::path root, std::filesystem::path folder);
-    /// The same without taking hold of the change.
+    /// The same without locking the change.
     [[nodiscard]] static std::optional<UnfinishedChange> unfinished(const std::filesystem::path& folder);
 
     [[nodiscard]] const std::string& task() const noexcept { return task_; }
-    /// True if the change takes the task's change out of the checkout. To be set before `seal`.
+    /// True if the change removes the task's change from the checkout. Set it before `seal`.
     [[nodiscard]] bool undoes() const noexcept { return undoes_; }
     void set_undoes(bool undoes) noexcept { undoes_ = undoes; }
     /// The folder in which the caller changes the copies.
@@ -52,10 +52,10 @@ public:
 
     /// The changed paths.
     [[nodiscard]] std::vector<std::string> paths() const;
-    /// True if at least one file is as the change leaves it. Otherwise a person has undone what was put in place, or nothing was.
+    /// True if at least one file is as the change leaves it. Otherwise no file was put in place, or a person has undone it.
     [[nodiscard]] Result<bool> is_begun() const;
 
-    /// On disk when it returns. Errors: `io` AF-GIT-060; then nothing was changed and nothing is left behind.
+    /// The change is on disk when it returns. Errors (nothing was changed, nothing is left behind): `io` AF-GIT-060.
     [[nodiscard]] Result<void> seal(std::string index_patch);
     /// Renames every file into place, and skips those already in place. Calls `put` after each file; false stops (tests simulate
     /// a killed process this way). Returns the files that were edited in between: their new text stays in `copies()`. Errors:
@@ -73,7 +73,7 @@ private:
 
     CheckoutChange(std::filesystem::path root, std::filesystem::path folder, FileDescriptor lock)
         : root_(std::move(root)), folder_(std::move(folder)), lock_(std::move(lock)) {}
-    /// True if the copy of a changed file is there, as the change leaves it.
+    /// True if the copy of a changed file exists and is as the change leaves it.
     [[nodiscard]] bool is_whole(const Entry& entry) const;
     [[nodiscard]] static Result<CheckoutChange> hold(std::filesystem::path root, std::filesystem::path folder);
     void discard() const;

@@ -73,7 +73,7 @@ bool is_committed(const fs::path& repository, const fs::path& folder) {
     return found;
 }
 
-/// Returns the folder of the Python that an environment was made from. Empty if it does not say.
+/// Returns the folder of the Python that an environment was made from. Empty if the environment does not name it.
 fs::path base_python_folder(const fs::path& environment) {
     std::ifstream lines(environment / "pyvenv.cfg");
     for (std::string line; std::getline(lines, line);) {

@@ -11,7 +11,7 @@ using namespace git;
 
 namespace {
 
-/// As git decides without attributes.
+/// Decides as git does without attributes.
 bool is_binary(std::string_view content) {
     constexpr std::size_t read_by_git = 8000;
     constexpr std::size_t largest_text = std::size_t{512} << 20U;
@@ -28,7 +28,8 @@ git_diff_options diff_options(std::uint32_t flags) {
     return options;
 }
 
-/// Returns why a comparison failed that reads files: mostly because one of them is not here. libgit2 gives no reason for that.
+/// Returns why a comparison that reads files failed: mostly because one of them is missing here. libgit2 gives no reason for
+/// that.
 Error cannot_compare(git_repository* repository, git_diff* diff, int code) {
     const Error told = failure(code, "find renamed files");
     git_odb* raw = nullptr;

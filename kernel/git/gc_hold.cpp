@@ -56,7 +56,7 @@ bool is_open_somewhere(const struct stat& file) {
     return static_cast<bool>(error);
 }
 
-/// Returns a name that no other process or thread uses. `git prune` removes what a killed process leaves there.
+/// Returns a name that no other process or thread uses. `git prune` removes such a file after a kill.
 std::filesystem::path temporary_beside(const std::filesystem::path& pid_file) {
     static std::atomic<unsigned> number{0};
     return pid_file.parent_path() / "objects" / ("tmp_gc_pid_" + std::to_string(::getpid()) + "_" + std::to_string(number++));
@@ -103,7 +103,7 @@ GcHold::GcHold(std::filesystem::path git_directory) : file_(std::move(git_direct
             if (take()) { continue; }
             if (errno != EEXIST) { return; }
         } else if (!is_there(lock)) {
-            return;  // A gc that looked before this process was named still has its lock file here, until it has named itself.
+            return;  // A gc that checked before this process was named keeps its lock file here until it has named itself.
         }
         std::this_thread::sleep_for(poll_interval);
     }

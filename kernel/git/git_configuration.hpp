@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's git configuration, read once. It never fails: what cannot be read is not set.
+// The user's git configuration, read once. It never fails: an unreadable setting counts as not set.
 #pragma once
 
 #include <filesystem>

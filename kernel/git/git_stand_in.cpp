@@ -144,7 +144,7 @@ void GitStandIn::remove_abandoned(const fs::path& git_directory) {
         const std::string name = entry.path().filename().string();
         std::error_code unknown;
         const bool is_old = name.starts_with(folder_prefix) && entry.last_write_time(unknown) < yesterday &&
-                            !unknown;  // Those of earlier versions name no process.
+                            !unknown;  // Stand-ins of earlier versions name no process.
         if (is_old || is_abandoned(name, folder_prefix)) { found.push_back(entry.path()); }
     }
     for (const fs::path& folder : found) { fs::remove_all(folder, error); }
@@ -183,7 +183,7 @@ GitStandIn::GitStandIn(GitStandIn&& other) noexcept
       left_out_(std::move(other.left_out_)) {}
 
 GitStandIn::~GitStandIn() {
-    std::error_code ignored;  // What stays is small and harmless.
+    std::error_code ignored;  // Leftovers are small and harmless.
     if (!folder_.empty()) { fs::remove_all(folder_, ignored); }
 }
 

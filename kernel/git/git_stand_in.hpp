@@ -17,8 +17,8 @@ namespace agentforge::kernel {
 /// has its plain settings (names, line endings, remotes), ignore rules and attributes. It has none of the programs that `.git`
 /// can name: hooks, filters, monitors, signing programs, credential helpers, ssh commands, aliases, included files. Git also
 /// reads the user's own configuration, so programs come only from there. The stand-in is inside the repository's git directory,
-/// so the user's `includeIf.gitdir` applies to it. It is removed with this object; one left by a killed process is removed by a
-/// later one after a day.
+/// so the user's `includeIf.gitdir` applies to it. The destructor removes it. A killed process leaves one behind; a later
+/// stand-in removes it after a day.
 class GitStandIn {
 public:
     /// Errors: `io` AF-GIT-064.

@@ -89,8 +89,8 @@ bool no_system_configuration() {
     return value != nullptr && git_config_parse_bool(&leave_out, value) == 0 && leave_out != 0;
 }
 
-/// As git does: with GIT_CONFIG_GLOBAL it reads no file in the user's home, and GIT_CONFIG_NOSYSTEM leaves the machine's out,
-/// GIT_CONFIG_SYSTEM included.
+/// Follows git's rules: with GIT_CONFIG_GLOBAL, reads no file in the user's home. GIT_CONFIG_NOSYSTEM leaves out the machine's
+/// file, GIT_CONFIG_SYSTEM included.
 void leave_configurations_out() {
     if (std::getenv("GIT_CONFIG_GLOBAL") != nullptr) {
         set_configuration_folder(GIT_CONFIG_LEVEL_GLOBAL, "/dev/null");
@@ -101,7 +101,7 @@ void leave_configurations_out() {
     }
 }
 
-/// libgit2 knows no variables for these files.
+/// Adds a file named by a variable: libgit2 reads no variables for these files.
 void add_configuration(git_repository* repository, const char* variable, git_config_level_t level) {
     const char* file = std::getenv(variable);
     std::error_code none;

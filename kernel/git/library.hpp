@@ -53,20 +53,20 @@ void start_library();
 /// A lock file that a killed process of this program may have left.
 struct OwnLock {
     std::filesystem::path file;  ///< Empty: there is none to remove.
-    std::string content;         ///< It is this program's only while it says this; empty: whatever it says.
+    std::string content;         ///< Remove the lock only if this is its content. Empty: any content.
 };
 
-/// Calls until it no longer answers ELOCKED, for two seconds at most. Locks are not deleted, but for `own_lock`: the lock of
-/// something that only the process with the task's lock writes (git itself takes it for milliseconds, when it packs refs). One
-/// that has not changed for a second was left by a killed process. It is removed; otherwise the task could never continue.
+/// Repeats the call while it returns ELOCKED, for at most two seconds. Deletes no lock except `own_lock`: only the process that
+/// holds the task's lock writes that file (git itself takes it for milliseconds, to pack refs). If it has not changed for a
+/// second, a killed process left it. It is removed, because otherwise the task could never continue.
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock = {});
 
-/// The lock of a ref that is about to be written. Below `refs/agentforge/` and `refs/heads/agentforge/` only this program writes,
-/// so it is this program's. Of another ref it is where it says `commit`, which this program made and nobody else gives that name;
-/// without `commit` it never is.
+/// Returns the lock of a ref that is about to be written. Only this program writes below `refs/agentforge/` and
+/// `refs/heads/agentforge/`, so a lock there is this program's. The lock of another ref is this program's if it contains
+/// `commit`: this program made that commit, and nobody else points a ref to it. Without `commit` it never is.
 [[nodiscard]] OwnLock lock_of(git_repository* repository, const std::string& ref, std::string_view commit = {});
 
-/// AF-GIT-011: the ref's lock was there all the time; names the file, its age and when it may be removed.
+/// Returns AF-GIT-011: the ref stayed locked. Names the lock file, its age and when it may be removed.
 [[nodiscard]] Error locked_ref(git_repository* repository, const std::string& ref, std::string_view doing);
 
 /// Opens the repository around `path`. Errors: as Repository::open.

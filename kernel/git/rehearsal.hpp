@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A separate repository that looks like the user's at the moment of `git commit`: HEAD is at the parent, index and files are the
-// tree to commit. Commit hooks run there. It borrows the user's objects read-only. Whatever a hook does to it is deleted with its
-// folder.
+// A separate repository that looks like the user's at the moment of `git commit`: HEAD is at the parent; index and files are the
+// tree to commit. Commit hooks run there. It borrows the user's objects read-only. Deleting its folder deletes everything that a
+// hook did to it.
 #pragma once
 
 #include <filesystem>
@@ -28,8 +28,8 @@ struct RehearsalRequest {
 /// Errors: AF-GIT-006, -007, -012, -099; `io` if the folder cannot be created.
 [[nodiscard]] Result<void> prepare_rehearsal(const RehearsalRequest& request);
 
-/// Returns the paths and contents in the rehearsal's index that differ from `tree` (no content: removed): what a hook changed for
-/// the commit. Errors: AF-GIT-099 the index cannot be read.
+/// Returns the paths and contents in the rehearsal's index that differ from `tree` (no content: removed), because a hook changed
+/// them for the commit. Errors: AF-GIT-099 the index cannot be read.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::optional<std::string>>>> changed_in_rehearsal(
     const std::filesystem::path& folder, std::string_view tree);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of the user's repository: where it is, what HEAD points to, what is not committed.
+// The state of the user's repository: its place, its HEAD, its uncommitted changes.
 #include "git/repository.hpp"
 
 #include <malloc.h>

@@ -80,7 +80,7 @@ public:
     [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;
     [[nodiscard]] Result<std::string> commit(const CommitRequest& request) const;
     /// Creates `refs/heads/<branch>` at the commit. Succeeds if it is already there. Errors: `conflict` AF-GIT-010 it exists at
-    /// another commit, AF-GIT-014 another branch's name is in the way.
+    /// another commit, AF-GIT-014 it conflicts with another branch's name.
     [[nodiscard]] Result<void> create_branch(std::string_view branch, std::string_view commit) const;
     [[nodiscard]] Result<std::optional<std::string>> branch_commit(std::string_view branch) const;
 

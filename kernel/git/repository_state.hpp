@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a `Repository` holds, for the sources of this folder only: it needs libgit2's types.
+// The members of a `Repository`. For the sources of this folder only, because it needs libgit2's types.
 #pragma once
 
 #include "git/library.hpp"

@@ -108,7 +108,7 @@ Result<std::optional<Rework>> rework_of(const std::filesystem::path& repository,
     AF_TRY(const git_oid commit_id, parse_id(commit));
     AF_TRY(const git_oid base_id, parse_id(base_tree));
     git_commit* found = nullptr;
-    // Its branch was deleted and cleaned up.
+    // The commit's branch was deleted, and git has removed the commit.
     if (git_commit_lookup(&found, handle.get(), &commit_id) < 0) { return std::optional<Rework>(); }
     const CommitHandle owned(found);
     if (git_oid_equal(&head_id, &commit_id) == 0 && git_graph_descendant_of(handle.get(), &head_id, &commit_id) != 1) {

@@ -40,8 +40,8 @@ Result<git_oid> create_blob(git_repository* repository, std::string_view bytes, 
     return id;
 }
 
-/// Stores the contents of a file that Git LFS keeps, and records their pointer. Nothing for a pointer whose contents are
-/// elsewhere, which stays a pointer, and for an empty file, which has nothing to store.
+/// Stores the contents of a file that Git LFS keeps, and records their pointer. Returns nothing for a pointer whose contents are
+/// elsewhere (it stays a pointer), and for an empty file (it has nothing to store).
 Result<std::optional<git_oid>> write_pointer(git_repository* repository, int file, off_t size, const std::string& path) {
     std::array<char, 1025> head{};
     const ssize_t count = ::pread(file, head.data(), head.size(), 0);
@@ -200,8 +200,8 @@ struct Recorder {
         return {};
     }
 
-    /// Records a path and everything below it. If a part of the path is not a folder, that part is what changed. Returns what
-    /// was recorded. Nothing if another repository has the path.
+    /// Records a path and everything below it. If a part of the path is not a folder, records that part, because it changed.
+    /// Returns the recorded path. Nothing if another repository has the path.
     Result<std::optional<std::string>> subtree(const std::string& path) {
         // Descends to the parent without following links.
         FileDescriptor folder(::openat(state.root.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

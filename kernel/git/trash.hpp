@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes folders with untrusted contents, whatever they contain. Private to kernel/git.
+// Removes folders with untrusted contents of any kind. Private to kernel/git.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 
 namespace agentforge::kernel::git {
 
-/// A folder beside the worktree. Folders are moved into it and deleted there without recursion, so any depth works. Removed with
-/// the object. The next one empties what a crash left behind.
+/// A folder beside the worktree. Folders are moved into it and deleted there without recursion, so any depth works. The
+/// destructor removes it. After a crash the next Trash empties the folder.
 class Trash {
 public:
     explicit Trash(std::filesystem::path path) : path_(std::move(path)) {}
     /// Removes `name`, whatever it is. Does nothing if it does not exist. Errors: `io` AF-GIT-030.
     [[nodiscard]] Result<void> remove(int parent, const std::string& name);
-    /// Deletes what was moved here, and then the folder. Errors: `io` AF-GIT-030.
+    /// Deletes everything that was moved here, then the folder. Errors: `io` AF-GIT-030.
     [[nodiscard]] Result<void> empty();
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's worktree as git knows it: a folder with a `.git` file, and a record below `<git directory>/worktrees`
+// A task's worktree in git's terms: a folder with a `.git` file, and a record below `<git directory>/worktrees`
 // (gitrepository-layout(5)). libgit2's own `git_worktree_add` creates a branch and checks out through filters, so this file
 // writes the record, with a detached HEAD.
 #include <fcntl.h>
@@ -140,8 +140,8 @@ Result<void> write_record_files(const Place& place, const std::filesystem::path&
     return write_if_other(folder / "gitdir", (place.path / ".git").string());
 }
 
-/// Writes git's record of the worktree. It appears at once with its lock and all its files. An existing one may be pruned while
-/// it is read; then it is written again.
+/// Writes git's record of the worktree. It appears at once with its lock and all its files. If an existing record is pruned while
+/// it is read, writes it again.
 Result<void> write_record(const Place& place, const std::string& commit) {
     constexpr int most_attempts = 5;
     Result<void> written;
@@ -205,7 +205,7 @@ Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const
     if (line_of(place.admin / "locked") == being_made) { ::unlink((place.admin / "locked").c_str()); }
 
     struct stat st {};
-    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // Written when the files were.
+    const bool whole = place.folder && ::lstat(state->cache_file().c_str(), &st) == 0;  // The cache is written after the files.
     const bool indexed = ::lstat((state->admin / "index").c_str(), &st) == 0;
     Worktree worktree(std::move(state));
     if (!whole) {
@@ -275,7 +275,7 @@ Result<void> Worktree::State::open_cache() {
 void Worktree::State::save() {
     if (!cache || !last_tree) { return; }
     std::error_code error;
-    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: none of it may be written again.
+    if (!std::filesystem::exists(admin, error)) { return; }  // Removed meanwhile: it must not be written again.
     if (!saved) { saved = cache->save(cache_file(), *last_tree); }
     const std::filesystem::path ref = admin / "refs" / "worktree" / "agentforge";
     const std::string id = to_text(*last_tree);

@@ -31,18 +31,18 @@ public:
     /// Returns the paths of submodules. Their files come from the user's own checkout, if that has the named commit, and are for
     /// reading only.
     [[nodiscard]] std::vector<std::string> submodules() const;
-    /// What the last `snapshot` found that a tree cannot hold: changed, new or missing files of submodules, another repository's
-    /// `.git`, folders nested more than 200 deep, and the worktree's own `.git` if it was changed since the last `reset_to`,
-    /// which repairs all of these.
+    /// Returns the entries of the last `snapshot` that a tree cannot hold: changed, new or missing files of submodules, another
+    /// repository's `.git`, folders nested more than 200 deep, and the worktree's own `.git` if it was changed since the last
+    /// `reset_to`. `reset_to` repairs all of these.
     [[nodiscard]] const std::vector<std::string>& unrecordable() const noexcept;
-    /// What the last `reset_to` could not find: submodules (their folders are empty) and contents of Git LFS (the file is the
-    /// pointer).
+    /// Returns the paths whose contents the last `reset_to` could not find: submodules (their folders are empty) and Git LFS
+    /// files (the file is the pointer).
     [[nodiscard]] const std::vector<std::string>& unfilled() const noexcept;
     /// True if `ensure` has just written the files, so they are the commit's.
     [[nodiscard]] bool is_new() const noexcept;
     /// Makes the files equal this tree, byte for byte. Applies no filter except Git LFS (contents replace a pointer). Removes
-    /// other tracked and untracked files; ignored ones only if `clean`, otherwise as the new tree's ignore files say. Never
-    /// follows links.
+    /// other tracked and untracked files. Removes ignored ones (by the new tree's ignore files) only if `clean`. Never follows
+    /// links.
     [[nodiscard]] Result<void> reset_to(std::string_view tree, bool clean);
     /// Records the whole worktree as a tree, byte for byte; incremental through a stat cache. Leaves out ignored files that
     /// `commit` does not contain, `.git` at any depth, sockets and pipes. `.agentforge/` and gitlinks stay as in the last tree.

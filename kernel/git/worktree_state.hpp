@@ -24,9 +24,9 @@ struct Worktree::State {
     bool is_module = false;            ///< The files of a submodule: without `.git` and record.
     /// By path. Empty if the user's checkout does not have the submodule.
     std::map<std::string, std::unique_ptr<State>, std::less<>> modules;
-    std::vector<std::string> unrecordable;  ///< What the last snapshot found that a tree cannot hold.
+    std::vector<std::string> unrecordable;  ///< Entries of the last snapshot that a tree cannot hold.
     bool link_repaired = false;             ///< The worktree's own `.git` was changed since the last reset.
-    std::vector<std::string> unfilled;      ///< What the last checkout could not fill in: submodules, and Git LFS files.
+    std::vector<std::string> unfilled;      ///< Paths that the last checkout could not fill in: submodules, and Git LFS files.
     bool saved = false;                     ///< The cache on disk is current.
 
     [[nodiscard]] std::filesystem::path trash() const {
@@ -45,7 +45,7 @@ struct Worktree::State {
     [[nodiscard]] bool uses_lfs() const;
     /// True if the attributes on disk assign the file to Git LFS.
     [[nodiscard]] bool kept_by_lfs(const std::string& file) const;
-    /// Makes `.git` the link to `admin`, whatever it was. Returns whether it was different.
+    /// Makes `.git` the link to `admin`, whatever it was before. Returns whether it was different.
     [[nodiscard]] Result<bool> repair_link();
     /// Reads the cache once. If it is missing or broken, makes it again from HEAD's tree.
     [[nodiscard]] Result<void> open_cache();

@@ -73,7 +73,7 @@ Result<void> Acceptance::accept(json::object artifact, std::uint64_t spent) {
     rules.artifacts = &artifacts;
     AF_TRY(std::vector<std::string> errors, faults_of(contract, artifact, rules));
     AF_TRY(const auto answers, answers_of(artifact));
-    // Tells the agent once. What the agent still leaves unanswered goes to the person.
+    // Tells the agent once. A person sees the issues that the agent still leaves unanswered.
     if (errors.empty() && task_.state().stage().contract_retries == 0 && stage.max_contract_retries > 0) {
         for (const std::string& left : unanswered(answers)) {
             errors.push_back("a person said that this must be addressed, but it is unchanged: " + left);
@@ -152,7 +152,7 @@ Result<std::optional<std::string>> Acceptance::accept_review(const AgentDefiniti
     AF_TRY(const json::object facts,
            measured_facts(*task_.session, *task_.task_workspace, review, format_time(task_.services.clock.now())));
     review = with_measured(contract, std::move(review), facts);
-    task_.services.redactor.redact(review);  // It is also written to a file, which must say the same as its blob.
+    task_.services.redactor.redact(review);  // The review is also written to a file, which must match its blob.
     AF_TRY(const auto artifacts, task_.session->artifacts_by_contract());
     RuleContext rules;
     rules.artifacts = &artifacts;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Acceptance of artifacts: measured facts, contract, exit gate; the files that keep an artifact, its versions and reviews.
+// Accepts artifacts: fills in measured facts, checks the contract and the exit gate, and writes the files of artifacts, their
+// versions and their reviews.
 #pragma once
 
 #include <filesystem>
@@ -23,16 +24,15 @@ public:
     [[nodiscard]] Result<std::optional<std::string>> accept_review(const AgentDefinition& reviewer, json::object review,
                                                                    std::uint64_t spent);
     /// Measures the exit gate again if settings or rules have changed since. Returns whether it did. `candidate`: the artifact
-    /// that is handed in; null: the accepted one, which waited.
+    /// being handed in. Null: the accepted artifact, which was waiting.
     [[nodiscard]] Result<bool> measure_again_if_stale(const json::object* candidate = nullptr);
 
-    /// Writes `<name>_final.yaml`, read-only, beside each artifact of which the task keeps versions. Call when the task
-    /// completes.
+    /// Writes a read-only `<name>_final.yaml` beside each artifact that has kept versions. Call when the task completes.
     [[nodiscard]] Result<void> save_finals();
-    /// Writes a person's decision to `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`. Copies the version that
-    /// was decided on beside the artifact.
+    /// Writes a person's decision to `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`. Copies the decided
+    /// version beside the artifact.
     [[nodiscard]] Result<void> save_decision(const ArtifactDecision& decision);
-    /// Writes the current artifact's file again if it is missing. The journal has its bytes.
+    /// Rewrites the current artifact's file from the journal if it is missing.
     [[nodiscard]] Result<void> restore_file();
 
 private:
@@ -40,9 +40,9 @@ private:
     [[nodiscard]] Result<std::filesystem::path> save_version(const StageState& stage, const std::string& version);
     [[nodiscard]] Result<std::vector<std::string>> faults_of(const Contract& contract, const json::object& artifact,
                                                              const RuleContext& rules);
-    /// Of the specification of a set: what is wrong with its parts. Errors: those of load_set.
+    /// Returns the faults in the parts of a set's specification. Errors: those of load_set.
     [[nodiscard]] Result<std::vector<std::string>> faults_of_set_parts(const json::object& specification) const;
-    /// Whether each change that a person required was made. Empty if no person required one.
+    /// Returns whether each change that a person required was made. Empty if no person required one.
     [[nodiscard]] Result<std::vector<records::IssueAnswer>> answers_of(const json::object& artifact) const;
     [[nodiscard]] Result<std::string> save(const std::string& name, const Contract& contract, const json::object& artifact);
 

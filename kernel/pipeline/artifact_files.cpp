@@ -26,7 +26,7 @@ struct TaskFile {
     std::string hash;  ///< The blob of its artifact or text. Empty: only the journal counts.
     bool must_be_there = false;
     bool is_text = false;
-    bool is_input = false;  ///< An artifact from outside: its layout may be another.
+    bool is_input = false;  ///< An artifact from outside: its layout may differ.
 };
 
 /// Adds imported tests; they are kept unchanged, one file each.

@@ -64,7 +64,7 @@ NextCall worst_case_call(const TaskState& state, const TaskServices& services, c
                          const CompletionRequest& request, bool offline) {
     std::uint64_t input = estimate_tokens(request.system) + estimate_tokens(request.user);
     for (const ToolDescription& tool : request.tools) { input += estimate_tokens(tool); }
-    // The overhead that the backend adds is known only after a first call. The server may use a longer name for the model.
+    // Only a first call shows the overhead that the backend adds. The server may use a longer name for the model.
     Spend seen;
     bool unpriced = false;
     for (const auto& [name, spend] : state.ledger.by(&LedgerEntry::model)) {

@@ -14,8 +14,8 @@
 
 namespace agentforge::kernel {
 
-/// Returns the limits in force for a task: the current settings', and where these set none, the task's earlier ones. A limit
-/// given once with `--set` stays with its task until another is given.
+/// Returns the limits in force for a task. A limit that the current settings do not set keeps the task's earlier value: one given
+/// once with `--set` stays with its task until another is given.
 [[nodiscard]] TaskLimits limits_in_force(const TaskState& state, const TaskServices& services);
 /// Returns the limits and prices in force, as they are recorded.
 [[nodiscard]] records::CostingInForce costing_in_force(const TaskState& state, const TaskServices& services);

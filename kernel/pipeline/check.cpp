@@ -112,7 +112,7 @@ GateRunner::Options reading_options(const GitTaskWorkspaceOptions& options) {
     return gates;
 }
 
-/// Refuses an existing path that has no file to check: it would pass unchecked.
+/// Refuses an existing path that has no file to check: otherwise it would pass unchecked.
 Result<void> refuse_unseen(const std::vector<std::string>& paths, const std::vector<std::string>& files,
                            const std::filesystem::path& checkout) {
     for (const std::string& path : paths) {

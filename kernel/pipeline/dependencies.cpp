@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a dependency's task is kept.
+/// Returns the store that has a dependency's task.
 Result<TaskStore> store_of(const TaskDependency& dependency, const TaskStore& own, const FindRepository& find) {
     if (dependency.repo.empty()) { return TaskStore(own.root().parent_path()); }
     if (!find) {
@@ -147,8 +147,8 @@ std::optional<TaggedVersion> version_in(const std::string& tag, const std::strin
     return version ? std::optional(TaggedVersion{*version, false}) : std::nullopt;
 }
 
-/// The file that is the artifact: of its whole path, or of its name (with any ending) in the folder for it, else anywhere; of
-/// several the first.
+/// Returns the file that is the artifact: by its whole path, or by its name (with any ending) in the folder for it, else
+/// anywhere. If several match, the first.
 std::string artifact_in(const std::vector<std::string>& files, const std::string& artifact, const std::string& folder) {
     if (std::ranges::find(files, artifact) != files.end()) { return artifact; }
     std::string below = folder;

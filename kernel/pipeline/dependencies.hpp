@@ -15,15 +15,15 @@
 
 namespace agentforge::kernel {
 
-/// Returns the permanent problems, one line each: a task that does not exist or lacks that stage; one that waits for
-/// this task; a repository that is not known; a version that is not a range. Empty: nothing.
+/// Returns the permanent problems, one line each: a task that does not exist or lacks that stage; a task that waits for this one;
+/// an unknown repository; a version that is not a range. Empty if there are none.
 [[nodiscard]] std::vector<std::string> faults_of(const Dependencies& dependencies, const TaskState& state, const TaskStore& tasks,
                                                  const FindRepository& find);
 
-/// Called before a stage begins. If there are no dependencies, or all are met (recorded once for each specification), the task
-/// continues. Errors: `unavailable` AF-DEP-001 a task has not reached the stage yet; AF-DEP-002 it never will (aborted, gone, no
-/// such stage); `conflict` AF-DEP-003 it also waits for this one; AF-DEP-004 an artifact, or a matching version of it, does not
-/// exist.
+/// Call before a stage begins. Succeeds if there are no dependencies or all are met, and records this once for each
+/// specification. Errors: `unavailable` AF-DEP-001 a task has not reached the stage yet; AF-DEP-002 it never will (aborted, gone,
+/// no such stage); `conflict` AF-DEP-003 it also waits for this one; AF-DEP-004 an artifact, or a matching version of it, does
+/// not exist.
 [[nodiscard]] Result<void> record_met_dependencies(TaskSession& session, const TaskStore& tasks, const FindRepository& find);
 
 }  // namespace agentforge::kernel

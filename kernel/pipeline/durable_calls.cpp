@@ -53,7 +53,7 @@ Result<json::value> DurableCalls::durable(std::string_view name, const json::obj
     }
     written_.reset();
     Result<json::value> result = run();
-    // The stage gets exactly what the journal holds, so it does the same after a crash.
+    // The stage gets exactly the result in the journal, so it does the same after a crash.
     if (result.ok()) {
         services_.redactor.redact(*result);
     } else {

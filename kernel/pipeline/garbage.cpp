@@ -33,7 +33,7 @@ std::uint64_t bytes_on_disk(const fs::path& path) {
                                                                     : 0;
 }
 
-/// Counts a folder with its contents. A file that has another hard link counts nothing.
+/// Counts a folder with its contents. Does not count a file that has another hard link.
 std::uint64_t bytes_below(const fs::path& folder) {
     std::uint64_t bytes = bytes_on_disk(folder);
     std::error_code error;
@@ -210,8 +210,8 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
         others, [&](const fs::path& checkout) { return fs::exists(checkout / ".agentforge" / "tasks" / task, error); });
 }
 
-/// Finds worktrees of ended tasks whose process died before it removed them, and of tasks that are gone, unless a process uses
-/// them: a replay in a scratch worktree has no folder of a task.
+/// Finds worktrees whose task has ended but whose process died before it removed them, and worktrees of tasks that are gone.
+/// Leaves out worktrees in use: a replay in a scratch worktree has no task folder.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
@@ -224,7 +224,7 @@ void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& 
     }
 }
 
-/// Counts what only each task's refs keep, once those before it are removed.
+/// Counts the data that only each task's refs keep, once the refs before it are removed.
 Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     if (std::ranges::none_of(plan.items, [](const Garbage& item) { return item.kind == GarbageKind::refs; })) { return {}; }
     const fs::path repository = place.repository.work_directory();

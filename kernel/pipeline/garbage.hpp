@@ -2,9 +2,9 @@
 // Garbage of ended tasks: worktrees, the refs that keep recorded trees, and blobs. Never a journal.
 //
 // Whatever the policy says, these are kept: everything of a task that can continue (running, waiting, paused, failed) or that a
-// process has; the history of a fork that can continue; the trees of a change that exists nowhere else (delivered to no branch,
+// process holds; the history of a fork that can continue; the trees of a change that exists nowhere else (delivered to no branch,
 // or to one that is gone or was reset); uncommitted changes that a task began with and delivered nothing on top of; blobs that
-// the task's archive does not hold.
+// are not in the task's archive.
 #pragma once
 
 #include <chrono>
@@ -55,7 +55,7 @@ struct GarbagePlace {
     std::string state_directory;
 };
 
-/// Returns the ended tasks that no process has and whose archive is missing or older than their journal: their process was
+/// Returns the ended tasks that no process holds and whose archive is missing or older than their journal: their process was
 /// killed, or could not write it (PipelineController::archive_ended). Errors: AF-TASK-007, AF-GIT-….
 [[nodiscard]] Result<std::vector<std::string>> find_unarchived(const TaskStore& tasks, const std::filesystem::path& repository);
 /// Errors: AF-TASK-007, AF-GIT-….

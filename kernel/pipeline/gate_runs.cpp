@@ -21,7 +21,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns the violation that the task is to fix. The command that started the task wrote it into its template. Empty if there is
+/// Returns the violation that the task is to fix. The command that started the task put it into its template. Empty if there is
 /// none.
 json::object violation_of(const TaskState& state) {
     for (const StageTemplate& stage : state.pipeline.stages) {
@@ -264,7 +264,7 @@ Result<void> ensure_baseline(TaskSession& session, TaskGates& gates, EventSink& 
     AF_TRY(const std::string inputs, gates.gate_inputs());
     if (measured_with(session, gate_name::baseline, inputs)) {
         AF_TRY(const auto known, newest_report(session, gate_name::baseline));
-        // Measures again what could not be measured: the user may have fixed something outside the repository.
+        // Measures again if nothing could be measured: the user may have fixed something outside the repository.
         if (known && check_suite_was_measured(*known).ok()) { return {}; }
     }
     std::vector<GateReport> runs;

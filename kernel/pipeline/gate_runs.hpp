@@ -14,9 +14,9 @@
 namespace agentforge::kernel {
 
 /// Runs a gate on a recorded tree of the task and journals the result. Gates that judge a whole stage (red, green, refactor,
-/// deliver) first have the suite measured on the base tree (`ensure_baseline`). The gate at the end of the current stage also
-/// checks the stage's `exit_criteria` and fails if one is not met. `candidate`: the artifact that is being handed in, if the gate
-/// judges one. Errors: AF-GATE-…; cancelled.
+/// deliver) first measure the suite on the base tree (`ensure_baseline`). The gate at the end of the current stage also checks
+/// the stage's `exit_criteria` and fails if one is not met. `candidate`: the artifact that is being handed in, if the gate judges
+/// one. Errors: AF-GATE-…; cancelled.
 [[nodiscard]] Result<GateReport> run_and_record_gate(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events,
                                                      const GateRequest& request, const std::string& tree,
                                                      const json::object* candidate, const Stop& stop);
@@ -27,7 +27,7 @@ namespace agentforge::kernel {
 
 /// True if the stage's result is judged against the suite before the task. That suite is then measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
-/// True if this is so for the current stage or a later one.
+/// True if `needs_baseline` holds for the current stage or a later one.
 [[nodiscard]] bool will_need_baseline(const TaskState& state);
 
 /// Runs the suite on a tree for the `number`th time. A tree without source files has no tests. Errors: AF-GATE-…; cancelled.
@@ -54,8 +54,8 @@ namespace agentforge::kernel {
                                                            const Redactor& redactor);
 
 /// Returns `verification_status` (docs/gates.md) from the reports that apply to the current tree. `stale`: gates whose last
-/// report is about another tree or other inputs. `before_the_task`: tests that failed or were flaky before, or that there were
-/// none.
+/// report is about another tree or other inputs. `before_the_task`: tests that failed or were flaky before the task, or a note
+/// that there were none.
 [[nodiscard]] Result<json::object> current_verification(const TaskSession& session, const std::string& inputs);
 
 /// Returns the files of the tests that RED recorded. They are locked from then on. Empty before RED.

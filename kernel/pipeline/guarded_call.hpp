@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guards a call into a plugin that may hang: it runs on its own thread (plugins/call_watch.hpp), and is cut off from the run when
-// it is abandoned. The caller decides when, and which error the call becomes.
+// Guards a call into a plugin that may hang. The call runs on its own thread (plugins/call_watch.hpp); an abandoned call can no
+// longer affect the run. The caller decides when to abandon it, and which error it becomes.
 #pragma once
 
 #include <functional>

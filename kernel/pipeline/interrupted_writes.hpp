@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes temporary files and folders of processes that were killed while writing. The next writer in the same folder removes
-// files there, too; `agentforge gc` removes all.
+// Removes temporary files and folders of processes that were killed while writing. The next writer in a folder also removes the
+// files there; `agentforge gc` removes all.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every call into a plugin sees of the kernel: cancel, deadline, log, progress and time.
+// The kernel's side of every call into a plugin: cancel, deadline, log, progress and time.
 #pragma once
 
 #include <chrono>

@@ -68,7 +68,7 @@ bool is_the_agents_failure(std::string_view code) {
     return is_stuck(code) || code == "AF-AGENT-010" || code == "AF-AGENT-012" || code == "AF-STAGE-050";
 }
 
-/// Returns the earlier stage whose work its gate has verified, if this stage only changes that work. Else empty.
+/// Returns the earlier stage whose work its gate has verified, if this stage only changes that work. Otherwise returns empty.
 std::string verified_before(const TaskState& state) {
     std::string found;
     if (exit_gate(state.stage_template()).empty()) { return found; }

@@ -132,7 +132,7 @@ Result<void> NewTask::make_id() {
     return options_.named ? options_.named(id_) : Result<void>();
 }
 
-/// Of task.yaml.
+/// Returns the document of task.yaml.
 json::object NewTask::document(json::object configuration) const {
     return {{"format", 1},
             {"task_id", id_},
@@ -200,7 +200,8 @@ Result<PipelineResult> PipelineController::resume(std::string_view task_id, std:
 
 namespace {
 
-constexpr std::string_view abort_command = "agentforge abort";  ///< What the lock says of a process that aborts the task.
+constexpr std::string_view abort_command = "agentforge abort";  ///< The lock shows this command for a process that aborts the
+                                                                ///< task.
 
 /// Asks the process that runs the task. It checks for the request at every host call.
 Result<AbortOutcome> ask_to_abort(const TaskStore& store, std::string_view task_id, std::string_view reason) {
@@ -246,7 +247,7 @@ void PipelineController::archive_ended(const std::vector<std::string>& tasks) {
         if (TaskLock::holder(setup_.store.paths(task))) { continue; }
         const auto session = TaskSession::open(setup_.store, task, setup_.services.clock, setup_.command,
                                                setup_.services.redactor, RequestFile::if_there);
-        // A task that cannot be opened is reported by the commands that are about it.
+        // Does not report a task that cannot be opened; commands on that task do.
         if (session.ok() && is_terminal((*session)->state().status)) { prove_and_archive(setup_, **session); }
     }
 }

@@ -92,7 +92,7 @@ struct StartOptions {
     /// Called with the task's id before anything of the task is written. An error prevents the task. May be empty.
     std::function<Result<void>(const std::string& task_id)> named = {};
     std::optional<TaskBase> base = {};          ///< In place of the commit that the user is on.
-    std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this one is done with.
+    std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this task replays.
     std::string set_file =
         {};            ///< Of the set that it is a part of, or whose specification it writes (task_set.hpp); empty: of none.
     Entry entry = {};  ///< Where it begins and what it is given, as `resolve_entry` returns it.
@@ -135,7 +135,7 @@ struct ControllerSetup {
 struct PersonDecision {
     bool approved = false;
     std::string feedback = {};  ///< If `approved` is false: the changes to make.
-    /// For an approved action: what to do in its place (`arguments`, and `tool` if it is another).
+    /// For an approved action: the action to do instead (`arguments`, and `tool` if it is another).
     std::optional<json::object> edited = {};
     std::string id = {};
     std::optional<std::string> hash = {};  ///< Set but empty matches nothing: the caller wants the decision to be bound.
@@ -148,7 +148,7 @@ struct PersonDecision {
 /// Checks that a task can be made from this request. Errors: AF-ORCH-040 empty, too long, or not text.
 [[nodiscard]] Result<void> check_request(std::string_view request);
 constexpr std::size_t max_request_bytes = 256UL * 1024;
-/// Returns AF-ORCH-040 for a request of which only the size is known. `size` in words: "300000", "more than 16777216".
+/// Returns AF-ORCH-040 for a request whose size is all that is known. `size` in words: "300000", "more than 16777216".
 [[nodiscard]] Error request_too_long(const std::string& size);
 /// Checks that the feedback says something to the stage that runs again. Errors: AF-ORCH-044 it does not.
 [[nodiscard]] Result<void> check_feedback(std::string_view feedback);
@@ -174,11 +174,11 @@ public:
     /// commit. Errors (nothing was recorded): AF-ORCH-050 the task cannot be continued; those of extension_of,
     /// check_artifacts_again and check_freshness.
     [[nodiscard]] Result<PipelineResult> continue_ended(std::string_view task_id, const ContinueOptions& options);
-    /// Ends a task for good. If another process runs the task, asks it to stop; the first such request
-    /// counts. If the task was aborted before, removes what that left. Errors: AF-ORCH-042 it has completed.
+    /// Ends a task for good. If another process runs the task, asks it to stop; the first such request counts. If the task was
+    /// aborted before, removes what that left. Errors: AF-ORCH-042 it has completed.
     [[nodiscard]] Result<AbortOutcome> abort(std::string_view task_id, std::string_view reason);
-    /// Does what is left of ended tasks whose process was killed between the last record and the archive: the statement, the
-    /// archive. Leaves out tasks that another process has. Failures are warnings.
+    /// Finishes ended tasks whose process was killed between the last record and the archive: writes the statement, then the
+    /// archive. Skips tasks that another process holds. Failures are warnings.
     void archive_ended(const std::vector<std::string>& tasks);
     /// Rebases the change of a completed task onto the newest commit of the branch that it began on: merges it, measures it there
     /// by the deliver gate and the commit hooks, commits it, and moves the task's branch to that commit. If any of this fails,

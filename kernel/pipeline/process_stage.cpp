@@ -13,7 +13,7 @@
 namespace agentforge::kernel {
 namespace {
 
-// Long, because the context's deadline moves while gates run; the context is asked instead.
+// Long, because the context's deadline moves while gates run. The calls check the context instead.
 constexpr std::chrono::hours no_deadline_of_its_own{24 * 365};
 
 /// Parameters of one request, read by name and type. A parameter that is not read is an error.

@@ -28,7 +28,7 @@ Error wrong(std::string why) {
         ErrorKind::invalid};
 }
 
-/// The entries of a list whose field is among the names.
+/// Returns the entries of a list whose field is among the names.
 json::array chosen(const json::object& whole, std::string_view list, std::string_view key,
                    const std::vector<std::string>& names) {
     json::array found;
@@ -88,7 +88,7 @@ const json::array& list_of(const json::object& object, std::string_view key) {
     return value != nullptr && value->is_array() ? value->get_array() : none;
 }
 
-/// That field of each entry of a list.
+/// Returns that field of each entry of a list.
 std::vector<std::string> named_in(const json::object& whole, std::string_view list, std::string_view key) {
     std::vector<std::string> names;
     for (const json::value& each : list_of(whole, list)) {
@@ -101,7 +101,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-/// The fault of one part, taken by itself.
+/// Returns the faults of one part by itself.
 std::vector<std::string> faults_of_part(const json::object& whole, const json::object& part,
                                         const std::vector<std::string>& repositories) {
     std::vector<std::string> faults;
@@ -137,8 +137,8 @@ PartsGiven parts_given(const json::object& specification) {
     return given;
 }
 
-/// The repositories, each after those that it depends on; otherwise in their order. Those that depend on one another in a cycle
-/// are missing.
+/// Returns the repositories, each after those that it depends on, otherwise in their order. Leaves out those that depend on one
+/// another in a cycle.
 std::vector<std::string> in_order(const PartsGiven& given, std::vector<std::string> repositories) {
     std::vector<std::string> ordered;
     for (;;) {

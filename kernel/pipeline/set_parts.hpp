@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 struct PartSpecification {
     std::string repo;
     std::vector<std::string> depends_on;  ///< Other repositories of the same specification.
-    json::object specification;           ///< Of the contract `specification` too: what is this repository's.
+    json::object specification;           ///< This repository's part, also of the contract `specification`.
 };
 
 /// Returns the faults in the parts of a specification for these repositories, one line each. Empty if there are none.

@@ -63,7 +63,8 @@ Result<std::unique_ptr<StageHost>> StageHost::enter(TaskSession& session, TaskWo
 
 Result<void> StageHost::measure_before() {
     AF_CHECK(calls_->outside(reapply_work(calls_->session(), calls_->task_workspace())));
-    // A suite that cannot be measured stops the task before its first model call, not only before the stage that is judged by it.
+    // If the suite cannot be measured, the task must stop before its first model call, not only before the stage that the suite
+    // judges.
     const TaskState& state = calls_->session().state();
     if (!will_need_baseline(state)) { return {}; }
     const StageClock::Pause measuring(calls_->clock());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage is given when it is entered.
+// The input of a stage when it is entered.
 #pragma once
 
 #include <agentforge/stage.hpp>

@@ -63,7 +63,7 @@ Result<Folders> folders_of(const Repository& repository, const std::string& tree
     Folders folders;
     for (const std::string& file : files) {
         for (auto slash = file.rfind('/'); slash != std::string::npos; slash = file.rfind('/', slash - 1)) {
-            if (!folders.insert(file.substr(0, slash)).second) { break; }  // Those above it are there, too.
+            if (!folders.insert(file.substr(0, slash)).second) { break; }  // Then the folders above it are in the set, too.
         }
     }
     return folders;

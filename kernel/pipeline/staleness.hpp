@@ -41,13 +41,12 @@ struct Staleness {
 
 using Folders = std::set<std::string, std::less<>>;
 
-/// True if any text of the artifact names the path: as a separate word, or as a parent folder that is the whole text: with a
-/// slash at its end (`src/auth/`), or one of `folders`, which the code has.
+/// True if any text of the artifact names the path: as a separate word, or by a parent folder that is the whole text. Such a
+/// folder ends with a slash (`src/auth/`) or is one of `folders`, which exist in the code.
 [[nodiscard]] bool names_path(const json::object& artifact, std::string_view path, const Folders& folders = {});
 
-/// Finds the files that the artifacts name and that differ between the two commits. `artifacts`: by any names, stages' or
-/// contracts'. `base`, `head`: commits. `checkout`: compares the uncommitted changes on
-/// `head` too. Changes nothing. Errors: AF-GIT-….
+/// Finds the files that the artifacts name and that differ between the two commits. `artifacts`: keyed by stage or contract.
+/// `base`, `head`: commits. `checkout`: also compares the uncommitted changes on `head`. Changes nothing. Errors: AF-GIT-….
 [[nodiscard]] Result<Staleness> measure_staleness(const Repository& repository,
                                                   const std::map<std::string, json::object, std::less<>>& artifacts,
                                                   const std::string& base, const std::string& head, bool checkout = false);

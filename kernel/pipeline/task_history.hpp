@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an agent sees of its task beyond its stage's own input (`context_strategy` of the template).
+// The view that an agent has of its task beyond its stage's own input (`context_strategy` of the template).
 #pragma once
 
 #include "pipeline/task_session.hpp"

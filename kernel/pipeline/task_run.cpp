@@ -103,7 +103,7 @@ Result<void> TaskRun::check_guidance_applies() const {
 }
 
 Result<void> TaskRun::begin_or_resume() {
-    remove_pause_request(task_.session->paths());  // A request to a process that ended before it saw it.
+    remove_pause_request(task_.session->paths());  // Removes a request to a process that ended before it saw the request.
     if (task_.state().status == TaskStatus::completed || task_.state().status == TaskStatus::aborted) { return {}; }
     if (task_.state().status == TaskStatus::pending) {
         AF_CHECK(task_.session->record(records::TaskStarted{guidance()}));
@@ -128,7 +128,7 @@ Result<void> TaskRun::record_costing() {
     return task_.session->record(records::Costing{std::move(in_force)});
 }
 
-/// Records the plugins that the task runs with, by id, version and hash, as part of its history too.
+/// Records the plugins that the task runs with, by id, version and hash, also as part of its history.
 Result<void> TaskRun::record_plugins() {
     if (!task_.services.plugins_of || is_terminal(task_.state().status)) { return {}; }
     json::array in_use = task_.services.plugins_of(task_.state().pipeline);

@@ -23,7 +23,7 @@ public:
 
     /// Drives the task until it ends, pauses or is asked to stop.
     [[nodiscard]] Result<PipelineResult> drive();
-    /// Removes the workspace of a task that has ended. An error is only reported: a folder that stays does not undo the end.
+    /// Removes the workspace of a task that has ended. Errors are only reported: a leftover folder does not undo the end.
     void close();
 
 private:

@@ -23,8 +23,8 @@ bool is_any_of(const records::Body& body) {
     return (std::holds_alternative<T>(body) || ...);
 }
 
-/// Records of host calls and answers change nothing that the projections show, and a gate is followed by the step or stage that
-/// ran it. These are half of the records in the demo.
+/// Records of host calls and answers change nothing in the projections. A gate's record is followed by one of the step or stage
+/// that ran it. These are half of the records in the demo.
 bool is_shown(const records::Body& body) {
     return !is_any_of<records::CallStarted, records::CallFinished, records::Answer, records::Gate, records::Note,
                       records::Plugins>(body);
@@ -55,7 +55,7 @@ std::optional<std::uint64_t> number_in(std::string_view name, std::string_view b
     return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-/// Hard-links the patches that the records up to step `steps`, record `seq`, name, so they outlive the other task's folder.
+/// Hard-links the patches named by the records up to step `steps`, record `seq`, so that they outlive the other task's folder.
 Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std::uint64_t steps, Sequence seq) {
     AF_CHECK(make_directories(child.snapshots()));
     std::error_code error;
@@ -220,7 +220,8 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }
-    // A killed process or a power cut may have left them outdated or torn. If no record follows, they are written at the end.
+    // A killed process or a power cut may have left the projections outdated or torn. If no record follows, they are written at
+    // the end.
     session->projection_due_ = true;
     // No record follows the end of a task, but its archive does.
     if (is_terminal(session->state_.status)) { static_cast<void>(session->project().ok()); }
@@ -472,7 +473,7 @@ Result<TaskState> read_task_state(const TaskStore& store, std::string_view task_
     };
     auto state = folded == nullptr ? store.state(task_id) : folds_all();
     if (!state.ok()) {
-        // Its error says that there is no such task, and suggests the nearest one.
+        // The error of `load` says that there is no such task, and suggests the nearest one.
         if (state.error().kind != ErrorKind::corrupt) { AF_CHECK(store.load(task_id)); }
         return state.error();
     }

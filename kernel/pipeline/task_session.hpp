@@ -95,7 +95,7 @@ public:
     [[nodiscard]] Result<json::value> get(std::string_view blob) const;
     /// Prepares a value for a record: inside the record if it is small and a record can hold it, else as a blob.
     [[nodiscard]] Result<records::Kept> keep(json::value value);
-    /// Returns a value that `keep` stored. Errors: AF-ORCH-020 nothing, AF-JRNL-011, AF-JRNL-012.
+    /// Returns a value that `keep` stored. Errors: AF-ORCH-020 nothing was stored, AF-JRNL-011, AF-JRNL-012.
     [[nodiscard]] Result<json::value> kept(const records::Kept& kept) const;
 
     /// Returns the accepted artifact of a stage, or the import that replaces it, without its envelope. Empty if there is none.

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] virtual Result<std::string> snapshot(const std::vector<std::string>& paths) = 0;
     /// Returns the workspace's submodules. Their files are read-only.
     [[nodiscard]] virtual std::vector<std::string> submodules() { return {}; }
-    /// Returns what the last full snapshot found that a tree cannot hold (Worktree::unrecordable). `restore` repairs it.
+    /// Returns the entries of the last full snapshot that a tree cannot hold (Worktree::unrecordable). `restore` repairs them.
     [[nodiscard]] virtual std::vector<std::string> unrecordable() { return {}; }
     /// Keeps a tree alive under a name of this task.
     [[nodiscard]] virtual Result<void> keep(const std::string& name, const std::string& tree) = 0;

@@ -98,7 +98,7 @@ std::optional<std::size_t> TaskRun::imported_target(const StageResult& result) c
     return std::nullopt;
 }
 
-/// Asks the user to correct what they imported, with the evidence.
+/// Asks the user to correct the artifact that they imported, with the evidence.
 TaskRun::Step TaskRun::ask_about_import(const StageResult& result, std::size_t stage, std::uint64_t spent) {
     std::string reason = result.cycle_reason;
     if (const json::object* claim = result.artifact ? hand_back_of(*result.artifact) : nullptr) {

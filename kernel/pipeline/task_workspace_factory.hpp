@@ -60,7 +60,7 @@ struct GitTaskWorkspaceOptions {
     std::string repository;       ///< The user's checkout.
     std::string state_directory;  ///< Where worktrees are created; outside every repository.
     GateRunner::Options gates;
-    /// Called with a sentence about what a worktree could not get. May be empty.
+    /// Called with a sentence about something that a worktree could not get. May be empty.
     std::function<void(const std::string&)> notice;
     /// Leave nothing behind but objects that git collects: no ref, branch or archive, and push nothing.
     bool scratch = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs calls that may hang on a separate thread, abandons that thread at the deadline, and can name the plugin that hangs.
 //
-// A thread cannot be ended from outside. An abandoned thread runs on: it keeps what it holds, and its results are ignored. Code
-// that abandons a thread must therefore end the process, without destructors, once its work is saved.
+// A thread cannot be ended from outside. An abandoned thread runs on: it keeps its locks and memory, and its results are ignored.
+// Code that abandons a thread must therefore end the process, without destructors, once its work is saved.
 #pragma once
 
 #include <atomic>

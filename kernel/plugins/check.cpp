@@ -437,7 +437,7 @@ private:
         return end;
     }
 
-    /// Says when the process ended. `in_call`: during the finding's call, not before the first.
+    /// Returns when the process ended. `in_call`: during the finding's call, not before the first.
     static std::string place_of(const CheckFinding& finding, bool in_call) {
         std::string place = "in " + finding.method + "()";
         if (finding.method == "load") {

@@ -30,7 +30,7 @@ struct CheckFinding {
     std::string method;
     std::string input;
     std::vector<std::string> other_inputs;  ///< Inputs with the same result.
-    /// Empty if the step passed. Its `message` then says what passed, or why it was skipped.
+    /// Empty if the step passed. Its `message` then says what passed, or why the step was skipped.
     Error error;
     std::string found;
     std::string expected;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host that `plugins check` gives to a plugin's calls: it answers every request at once and the same way, or fails every
-// request, and reports calls that break the rules of <agentforge/host.hpp>. Files are real ones in a folder of their own.
+// The host that `plugins check` gives to a plugin's calls. It answers every request at once and the same way, or fails every
+// request. It reports calls that break the rules of <agentforge/host.hpp>. Files are real ones in a folder of their own.
 #pragma once
 
 #include <functional>
@@ -56,7 +56,7 @@ private:
     bool closed_ = false;
 };
 
-/// What every context of the check has. Set it up before the plugin's call and read it afterwards.
+/// The common part of every context of the check. Set it up before the plugin's call and read it afterwards.
 class CheckHost {
 public:
     CheckHost() = default;

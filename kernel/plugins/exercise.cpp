@@ -383,7 +383,8 @@ private:
     // Process isolation.
 
     void close_network() {
-        // Before any thread starts: a new network namespace has no way out. If the system forbids it, the report says so.
+        // Must run before any thread starts. A new network namespace has no way out. If the system forbids it, the report says
+        // so.
         const bool closed = ::unshare(CLONE_NEWNET) == 0 || ::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
         reporter_.line({{"r", "fact"}, {"network_closed", closed}});
         const rlimit none{0, 0};
@@ -550,7 +551,7 @@ private:
         }
     }
 
-    /// Checks a schema as for a manifest's config_schema: finds first what the validator would abort on.
+    /// Checks a schema as for a manifest's config_schema: finds first any fault that the validator would abort on.
     [[nodiscard]] Result<void> schema_is_good(const json::object& schema) const {
         PluginManifest holder;
         holder.id = manifest_.id;
@@ -738,7 +739,7 @@ private:
         if (input == Input::cancelled) { host.cancel(); }
         if (input == Input::host_fails) { host.fail_every_request(host_error()); }
     }
-    /// Reports it if there can be no folder.
+    /// Reports an error if the folder cannot be created.
     std::optional<CheckFolder> make_folder() {
         auto folder = CheckFolder::make(hooks_.workspace);
         if (folder.ok()) { return std::move(folder).value(); }
@@ -1116,7 +1117,7 @@ int exercise_plugin(const CheckHooks& hooks) {
     ::close(3);
     ::close(4);
     Exercise(hooks, task.get_object(), report).run();
-    ::_exit(0);  // Skips destructors: what the plugin left behind must not run here.
+    ::_exit(0);  // Skips destructors: leftovers of the plugin must not run here.
 }
 
 }  // namespace agentforge::kernel

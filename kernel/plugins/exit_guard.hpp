@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects a process ended by something other than `main`: a plugin that calls exit(), _exit(), execve() or a similar function, or
-// syscall() with their numbers, ends the whole program, and an unfinished run must not look like a finished one.
+// Detects that something other than `main` ended the process. A plugin that calls exit(), _exit(), execve() or a similar
+// function, or syscall() with their numbers, ends the whole program. An unfinished run must not look like a finished one.
 //
 // Not detected: a system call made by a plugin's own instruction, and SIGKILL (whose status is not 0). The next command names the
 // plugin anyway.
@@ -18,9 +18,9 @@ void arm(std::function<void(const std::string& culprit)> report);
 /// `main` returns with this code (-1: not known yet). Anything that ends the process from now on, such as an exit handler left by
 /// a plugin, ends it with this code.
 void expect_exit(int code = -1) noexcept;
-/// For a forked child that continues the run: watches it as its parent was watched.
+/// For a forked child that continues the run: watches it like its parent.
 void watch_this_process() noexcept;
-/// For a forked child: from now on its end is silent and skips what `exit` does, because the buffers are also its parent's.
+/// For a forked child: its end is silent from now on and skips the work of `exit`, because the buffers also belong to its parent.
 void leave_silently() noexcept;
 /// Ends the process at once, as _exit does.
 [[noreturn]] void end_process(int code) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes the files of a plugin's folder: what plugins.lock lists and what a user trusts.
+// Hashes the files of a plugin's folder, for plugins.lock and for the user's trust.
 #pragma once
 
 #include <map>

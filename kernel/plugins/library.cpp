@@ -85,7 +85,7 @@ Result<void> load_neighbours(const PluginManifest& manifest, const std::string& 
     return {};
 }
 
-/// True if the folder contains another library than the plugin's own. Most do not, and need not be read twice.
+/// True if the folder contains another library than the plugin's own. Most folders do not, so they need not be read twice.
 bool brings_libraries(const PluginManifest& manifest) {
     std::error_code failure;
     for (std::filesystem::directory_iterator entry(manifest.directory, failure), end; !failure && entry != end;
@@ -212,7 +212,7 @@ Result<void> check_build(const AgentforgeDescriptor& descriptor, const PluginMan
     return {};
 }
 
-/// The descriptor must say of the plugin what its manifest says.
+/// Checks that the descriptor matches the plugin's manifest.
 Result<void> check_against_manifest(const AgentforgeDescriptor& descriptor, const PluginManifest& manifest) {
     const auto same = [](const char* text, const std::string& expected) { return text != nullptr && expected == text; };
     if (!same(descriptor.id, manifest.id)) { return differs(manifest, "the id", shown(descriptor.id), "`" + manifest.id + "`"); }
@@ -254,7 +254,7 @@ bool find_in_manifest(const AgentforgeFactory& factory, const PluginManifest& ma
     return false;
 }
 
-/// `seen`: which entries of the manifest earlier factories are.
+/// `seen`: the entries of the manifest that earlier factories have used.
 Result<void> check_factory(const AgentforgeFactory& factory, std::uint32_t index, const PluginManifest& manifest,
                            const Interfaces& interfaces, std::vector<bool>& seen) {
     if (factory.size != sizeof(AgentforgeFactory)) {
@@ -297,7 +297,7 @@ Result<void> check_descriptor(const AgentforgeDescriptor* descriptor, const Plug
     }
     AF_CHECK(check_build(*descriptor, manifest));
     AF_CHECK(check_against_manifest(*descriptor, manifest));
-    // As many as in the manifest, each listed there, none twice: so both sets are equal.
+    // Checks that there are as many factories as in the manifest, each listed there and none twice. Then both sets are equal.
     std::vector<bool> seen(manifest.provides.size(), false);
     for (std::uint32_t index = 0; index < descriptor->factory_count; ++index) {
         AF_CHECK(check_factory(descriptor->factories[index], index, manifest, interfaces, seen));

@@ -52,7 +52,7 @@ bool writable_by_all(const std::string& path) {
     return ::stat(path.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
 }
 
-/// A plugin that cannot be created stays so, however often a stage or a model retries. Only the user can fix it.
+/// A plugin that cannot be created will fail again, however often a stage or a model retries. Only the user can fix it.
 template <class T>
 Result<T> lasting(Result<T> made) {
     if (made.ok()) { return made; }
@@ -307,8 +307,8 @@ struct PluginRegistry::State {
         if (auto schema = check_config_schema(manifest); !schema.ok()) { refuse(PluginState::broken, std::move(schema).error()); }
     }
 
-    /// Merges settings: the schema's defaults, then settings by the plugin's id, then by the object's name, then of its place of
-    /// use. Later ones win.
+    /// Merges settings: the schema's defaults, then those under the plugin's id, then those under the object's name, then those
+    /// of its place of use. Later ones win.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name,
                                            const json::object& config) const {
         json::object merged;
@@ -547,7 +547,7 @@ PluginRegistry PluginRegistry::discover(const PluginSearch& search) {
         begin = end + 1;
     }
     state.search(search.product, "the installation", PluginSource::product);
-    // Last, so that it cannot take precedence over anything. Only for messages about what it would have been.
+    // Last, so that it cannot take precedence over anything. Used only for messages about plugins that trust would enable.
     if (!search.project_trusted) { of_the_project(); }
     state.resolve();
     return registry;

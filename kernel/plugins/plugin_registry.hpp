@@ -47,16 +47,16 @@ public:
     /// Finds all plugins. Search order: project (if trusted), configured, environment, product. The first plugin to provide a
     /// name wins; later ones are listed in `problems` (AF-PLUG-007).
     ///
-    /// Of several plugins with the same id, one is used and the others are listed (AF-PLUG-009). It is the newest version of the
+    /// If several plugins have the same id, one is used and the others are listed (AF-PLUG-009). It is the newest version of the
     /// first source, among those that neither the choice nor the lock excludes. A plugin that every user of the machine may write
     /// is listed, unless it is pinned (AF-PLUG-038). A folder inside the product's own counts as the product's, whoever names it.
     /// The product's plugins are neither locked nor hashed.
     ///
-    /// A lock that cannot be read (AF-PLUG-034) excludes every plugin that is not the product's; so does one that differs (031,
-    /// 032).
+    /// An unreadable lock (AF-PLUG-034) excludes every plugin that is not the product's. A lock that does not match a plugin
+    /// (031, 032) excludes that plugin.
     ///
-    /// If no plugin provides a declarative stage, the plugin `prompt` provides it, with the definition as settings below those
-    /// given. An invalid definition is listed in `problems` (AF-PLUG-052), and its stage does not exist.
+    /// If no plugin provides a declarative stage, the plugin `prompt` provides it. The given settings override the definition,
+    /// which supplies the rest. An invalid definition is listed in `problems` (AF-PLUG-052), and its stage does not exist.
     ///
     /// Each folder is searched two levels deep (`<folder>/<kind>/<name>/plugin.json`). A missing or relative folder is a problem
     /// (AF-PLUG-008); the current directory is never searched. A broken manifest (AF-PLUG-001…006) does not hide the others.
@@ -75,7 +75,7 @@ public:
     /// Checks a plugin's settings, with `plugins.settings` below those given, against its schema. Loads nothing. Accepts a name
     /// that no plugin provides. Errors: AF-PLUG-050 with the place of the wrong key or value, AF-PLUG-051.
     [[nodiscard]] Result<void> check_settings(PluginKind kind, std::string_view name, const json::object& config = {}) const;
-    /// Checks in this way every used plugin that `plugins.settings` names, but ignores missing settings. Errors: the first.
+    /// Checks in the same way every used plugin that `plugins.settings` names, but ignores missing settings. Errors: the first.
     [[nodiscard]] Result<void> check_all_settings() const;
     /// Returns the settings that an object would get.
     [[nodiscard]] json::object settings_of(const PluginManifest& manifest, std::string_view name,

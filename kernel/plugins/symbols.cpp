@@ -100,7 +100,7 @@ Result<Sections> read_sections(const Elf& elf, const std::string& path) {
     return sections;
 }
 
-/// Nothing for a symbol that no other object can use.
+/// Returns nothing for a symbol that no other object can use.
 std::optional<DynamicSymbol> symbol_of(const Elf& elf, const Elf64_Shdr& strings, const Elf64_Sym& symbol) {
     const unsigned char binding = ELF64_ST_BIND(symbol.st_info);
     const unsigned char type = ELF64_ST_TYPE(symbol.st_info);

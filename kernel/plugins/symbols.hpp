@@ -19,7 +19,7 @@ struct DynamicSymbol {
 };
 
 struct DynamicLibrary {
-    /// The dynamic symbol table: symbols that other objects may use, and symbols that it needs from them.
+    /// The dynamic symbol table: symbols that the library exports, and symbols that it imports.
     std::vector<DynamicSymbol> symbols;
     std::vector<std::string> needed;  ///< DT_NEEDED, in order.
     std::vector<std::string> search;  ///< DT_RUNPATH or DT_RPATH, with `$ORIGIN` replaced.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the user has agreed to run what a project's own files name.
 //
-// A repository made by others may name plugins, servers and programs. None of them is used before the user has looked at it and
-// run `agentforge trust`. The agreement is stored by hash, outside the repository, so any later change (a `git pull`, a merge, an
-// edit) asks again. The model is direnv's. What the user chose needs no trust: ~/.agentforge/config.yaml, the environment, the
-// command line. For reasons and scope see docs/adr/0010-a-project-is-trusted-by-content.md and docs/security.md.
+// A repository made by others may name plugins, servers and programs. AgentForge uses none of them before the user has looked at
+// it and run `agentforge trust`. The agreement is stored by hash, outside the repository, so any later change (a `git pull`, a
+// merge, an edit) asks again. The model is direnv's. The user's own choices need no trust: ~/.agentforge/config.yaml, the
+// environment, the command line. For reasons and scope see docs/adr/0010-a-project-is-trusted-by-content.md and docs/security.md.
 #pragma once
 
 #include <chrono>
@@ -57,8 +57,8 @@ enum class TrustVerdict : unsigned char {
 };
 [[nodiscard]] std::string_view to_string(TrustVerdict verdict) noexcept;
 
-/// What one user has trusted, in `<state folder>/trusted.yaml`, mode 0600; or, in `declined.yaml` of the same form, what the user
-/// does not want to be asked about again. Single-threaded; processes exclude each other while they write.
+/// One user's trusted projects, in `<state folder>/trusted.yaml`, mode 0600. Or, in `declined.yaml` of the same form, the
+/// projects that the user does not want to be asked about again. Single-threaded; processes exclude each other while they write.
 class TrustStore {
 public:
     /// Reads the store; a missing file is an empty one. `project`: the folder whose own files must not influence it. Errors:
@@ -74,9 +74,9 @@ public:
     /// Stores the subject and replaces what was stored for its project. On disk when it returns. Errors: as `open` (it reads the
     /// file again first, so two processes lose nothing), AF-BASE-013.
     [[nodiscard]] Result<void> trust(const TrustSubject& subject, std::chrono::system_clock::time_point now);
-    /// For a user who trusts the project and is about to change it to `subject`: trusts both until the next `trust` or `revoke`
-    /// of the project, so that a process that dies between the change and `trust` leaves it trusted. Does nothing if the project
-    /// is not stored. Errors: as `trust`.
+    /// Call when the user trusts the project and is about to change it to `subject`. Trusts both until the next `trust` or
+    /// `revoke` of the project, so the project stays trusted if the process dies between the change and `trust`. Does nothing if
+    /// the project is not stored. Errors: as `trust`.
     [[nodiscard]] Result<void> announce(const TrustSubject& subject);
     /// Removes the project. Returns false if it was not stored. Errors: as `trust`.
     [[nodiscard]] Result<bool> revoke(const std::string& root);

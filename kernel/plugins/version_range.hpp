@@ -14,10 +14,10 @@ namespace agentforge::kernel {
 /// separated by blanks: `>=`, `>`, `<=`, `<`, `=` or `==` directly before a version. Errors: the message names the word that is
 /// not a comparison; code, place and remedy are up to the caller.
 [[nodiscard]] Result<bool> satisfies(std::string_view version, std::string_view range);
-/// Whether the text is a version in the form above, with an optional suffix `-…` or `+…`.
+/// True if the text is a version in the form above, with an optional suffix `-…` or `+…`.
 [[nodiscard]] bool is_version(std::string_view text);
-/// Which of two versions is the newer one, number by number; `1.0.0-rc.1` is older than `1.0.0`. A text that is not a version is
-/// the oldest.
+/// Compares two versions number by number: tells which is newer. `1.0.0-rc.1` is older than `1.0.0`. A text that is not a version
+/// is the oldest.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right);
 
 }  // namespace agentforge::kernel

@@ -28,7 +28,7 @@ bool is_blank(const std::string& value) { return value.find_first_not_of(" \t\r\
 template <class Number>
 std::optional<Number> converted(const std::string& value) {
     Number number{};
-    return CLI::detail::lexical_cast(value, number) ? std::optional(number) : std::nullopt;  // As the parser converts it.
+    return CLI::detail::lexical_cast(value, number) ? std::optional(number) : std::nullopt;  // Converts as the parser does.
 }
 
 /// `0.05`, `1000`.
@@ -55,7 +55,7 @@ WrongValue not_a_number(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-/// What an option's values must be.
+/// The allowed values of an option.
 struct ValueRule {
     enum class Kind : unsigned char { text = 1, number, whole_number };
     struct Bounds {

@@ -21,10 +21,10 @@ namespace agentforge::kernel {
 
 struct ValueRule;
 
-/// An option or a positional. Functions are CLI::Option's where they have its names.
+/// An option or a positional. Its functions are CLI::Option's if they have the same names.
 class Option {
 public:
-    /// `rule`: what its values must be. Null for a flag.
+    /// `rule`: the constraint on its values. Null for a flag.
     explicit Option(CLI::Option* option, std::shared_ptr<ValueRule> rule = nullptr) noexcept
         : option_(option), rule_(std::move(rule)) {}
     const Option* operator->() const noexcept { return this; }

@@ -50,7 +50,7 @@ json::array texts_json(const std::vector<std::string>& texts) {
     return array;
 }
 
-/// Text that troff takes for text.
+/// Escapes text so that troff prints it unchanged.
 std::string roff(std::string_view text) {
     std::string out;
     bool line_start = true;

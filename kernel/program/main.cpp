@@ -24,9 +24,8 @@ namespace {
 
 agentforge::kernel::CancelToken cancel;
 
-/// Ctrl-C: the step is finished and saved; again: what runs is stopped and saved; again, or a second of the others: the program
-/// ends. A plain word of it goes to standard error, for the wait may be as long as a model's answer; live lines say it
-/// themselves.
+/// Ctrl-C once: finish and save the step. Twice: stop the running work and save. A third time, or a second other signal: end the
+/// program. Prints a line to standard error, because the wait may be as long as a model's answer. Live lines show it themselves.
 void on_signal(int signal) {
     const int error = errno;
     static constexpr char message[] = "\nagentforge: stopping at the end of this step; press again to stop at once\n";
@@ -53,10 +52,10 @@ void install_signal_handlers() {
     action.sa_flags = SA_RESTART;
     sigaction(SIGCONT, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // A file that reached the limit (ulimit -f) is an error of that write, not the end.
+    std::signal(SIGXFSZ, SIG_IGN);  // Reaching the file size limit (ulimit -f) is an error of that write, not the end.
 }
 
-/// A reader that went away (`| head`) is not a failure of ours; anything else that could not be printed is.
+/// A reader that went away (`| head`) is not our failure. Any other output that cannot be printed is.
 bool reader_is_gone() {
     pollfd descriptor{STDOUT_FILENO, POLLOUT, 0};
     return ::poll(&descriptor, 1, 0) == 1 && (descriptor.revents & POLLERR) != 0;
@@ -70,8 +69,8 @@ int output_lost(agentforge::kernel::Program& program, int code) {
     return code == 0 ? failed : code;
 }
 
-/// A program that a plugin runs ends with this process, were it by kill -9 (sdk/process). Before any thread begins; what is
-/// configured is read from the original environment.
+/// Programs that a plugin starts end with this process, even after kill -9 (sdk/process). Call before any thread begins. The
+/// configuration comes from the original environment.
 void end_children_with_this_process() {
     const auto product = agentforge::kernel::ProductPaths::find();
     if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
@@ -81,8 +80,8 @@ void end_children_with_this_process() {
 
 int main(int argc, char** argv) {
     install_signal_handlers();
-    // Large buffers go back to the system when they are freed. Left to itself the library raises this limit with the largest one
-    // freed, and keeps the holes.
+    // Large buffers go back to the system when they are freed. By default the library raises this limit to the largest freed
+    // buffer, and keeps the holes.
     ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
     agentforge::kernel::use_precompiled_yaml(agentforge::kernel::precompiled_definitions());
     std::error_code error;
@@ -107,7 +106,7 @@ int main(int argc, char** argv) {
     }
     end_children_with_this_process();
     agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
-        program.failed = nullptr;  // The log's own parts may be gone by now.
+        program.failed = nullptr;  // The log's own parts may already be destroyed.
         program.fail(agentforge::kernel::unexpected_exit(culprit));
         std::cout.flush();
         std::cerr.flush();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that end a process or replace it, found before the C library's: a plugin that calls one of them calls these
+// Replaces the C library's functions that end or replace a process. A plugin that calls one of them calls these
 // (plugins/exit_guard.hpp).
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ auto* const original_fexecve = original<int(int, char* const[], char* const[])>(
 auto* const original_execveat = original<int(int, const char*, char* const[], char* const[], int)>("execveat");
 auto* const original_syscall = original<long(long, long, long, long, long, long, long)>("syscall");
 
-/// The words of a call such as execl(path, first, …, nullptr); `rest` has those after `first`.
+/// Returns the words of a call such as execl(path, first, …, nullptr). `rest` has the words after `first`.
 std::vector<char*> words_of(const char* first, va_list& rest) {
     std::vector<char*> words;
     for (const char* word = first; word != nullptr; word = va_arg(rest, const char*)) {
@@ -93,7 +93,7 @@ int execle(const char* path, const char* first, ...) noexcept {
     return ::execve(path, words.data(), variables);
 }
 
-/// A system call by its number. Those that end or replace the process are seen as the functions above are.
+/// A system call by its number. Those that end or replace the process are handled like the functions above.
 long syscall(long number, ...) noexcept {
     std::array<long, 6> given{};
     va_list rest;

@@ -41,14 +41,14 @@ Result<void> check_given_settings(const Program& program) {
     return {};
 }
 
-/// The value of `--output-format` if the word at `index` gives it, else empty.
+/// Returns the value of `--output-format` if the word at `index` gives it, else empty.
 std::string output_format_at(const std::vector<std::string>& words, std::size_t index) {
     constexpr std::string_view flag = "--output-format";
     if (words[index] == flag && index + 1 < words.size()) { return words[index + 1]; }
     return words[index].starts_with(std::string(flag) + "=") ? words[index].substr(flag.size() + 1) : "";
 }
 
-/// Reads the output format before parsing, so that a usage error is also printed as JSON if JSON was asked for.
+/// Reads the output format before parsing, so that a usage error is also printed as JSON if the user asked for JSON.
 void take_output_format(const std::vector<std::string>& words, Program& program) {
     for (std::size_t index = 0; index < words.size() && words[index] != "--"; ++index) {
         const std::string format = output_format_at(words, index);
@@ -146,8 +146,8 @@ constexpr CommandEntry commands[] = {
     {"help", add_help},
 };
 
-/// Adds the command that the first word names, or all: describing every option of every command takes longer than most commands.
-/// `help` and `completion` need all commands.
+/// Adds the command that the first word names, otherwise all commands: describing every option of every command takes longer than
+/// most commands run. `help` and `completion` need all commands.
 void add_commands(CLI::App& app, Program& program, const std::vector<std::string>& words) {
     const std::string_view first = words.empty() ? std::string_view() : std::string_view(words.front());
     if (first == "--version" || first == "-V") { return; }
@@ -221,7 +221,7 @@ std::string Program::with_place(std::string text) const {
 
 namespace {
 
-/// The command line: reads it, goes to the repository that it names, and runs its command.
+/// Parses the command line, changes to its repository, and runs its command.
 class CommandLine {
 public:
     CommandLine(int argc, const char* const* argv, Program& program)

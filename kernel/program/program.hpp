@@ -37,11 +37,12 @@ struct Program {
     bool json_output = false;
     bool stream_output = false;  ///< --output-format stream-json: events, then the result, one object a line.
     bool quiet = false;
-    std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that stand for one.
-    std::function<int()> command = {};                               ///< What the chosen command does; returns the exit code.
-    bool pages = false;             ///< The command's output may be long and is shown by a pager on a terminal.
+    std::vector<std::pair<std::string, std::string>> settings = {};  ///< --set key=value, and the flags that are shorthand for
+                                                                     ///< one.
+    std::function<int()> command = {};                               ///< The chosen command's action; returns the exit code.
+    bool pages = false;             ///< The command's output may be long; a pager shows it on a terminal.
     bool wraps = false;             ///< The output is for people, and is wrapped to the width of the terminal.
-    bool trust_project = false;     ///< --trust: this run uses what the project's files ask for, trusted or not.
+    bool trust_project = false;     ///< --trust: this run runs what the project's files name, trusted or not.
     bool skip_destructors = false;  ///< The thread of a plugin that hangs is still running.
     std::function<void(const Error&)> failed =
         {};                         ///< Called with each error before it is printed; set while a project's log is open.

@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Words of other programs, and what does that here.
+/// Words of other programs, and our command for each.
 struct Alias {
     std::string_view word;
     std::string_view remedy;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to type in place of a command that does not exist.
+// Suggests a command in place of one that does not exist.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace agentforge::kernel {
 
-/// Returns the remedy for `word`, which is not one of `known` below the command `prefix` ("agentforge", "agentforge plugins"):
-/// the command that has this name in another program, else the nearest one. Empty if there is neither.
+/// Returns the remedy for `word`, which is not one of `known` below the command `prefix` ("agentforge", "agentforge plugins").
+/// Suggests our command for another program's command of this name, else the nearest command. Empty if there is neither.
 [[nodiscard]] std::string suggested_command(const std::string& prefix, const std::string& word,
                                             const std::vector<std::string>& known);
 

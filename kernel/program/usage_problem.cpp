@@ -49,7 +49,7 @@ const CLI::Option* waits_for_value(const CLI::App& command, const std::string& w
     return nullptr;
 }
 
-/// Returns what the command takes without a flag, as in the help: `TASK`, `REQUEST`.
+/// Returns the command's arguments without a flag, as in the help: `TASK`, `REQUEST`.
 std::vector<std::string> arguments_of(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command.get_options()) {
@@ -92,7 +92,7 @@ bool takes_texts(const CLI::App& command) {
     });
 }
 
-/// Returns what may help after words that the command does not take.
+/// Returns a hint after words that the command does not take.
 std::string hint_after_extras(const CLI::App& command) {
     if (takes_texts(command)) { return "; put several words in quotes"; }
     const std::vector<std::string> names = arguments_of(command);
@@ -136,7 +136,7 @@ struct OptionPair {
     const CLI::Option* other = nullptr;  ///< Null: there is no such pair.
 };
 
-/// Returns a given option and one that it excludes and that is given, too.
+/// Returns a given option and another given option that it excludes.
 OptionPair excluding_pair(const CLI::App& command) {
     for (const CLI::Option* option : checked_options(command)) {
         const std::set<CLI::Option*> excluded = option->get_excludes();
@@ -256,7 +256,7 @@ std::string parse_problem(const CLI::App& command, const CLI::ParseError& proble
 std::string in_one_text(const CLI::App& command, const std::vector<std::string>& words, const std::vector<std::string>& rest) {
     if (arguments_of(command).size() != 1 || !takes_texts(command)) { return {}; }
     const auto name = std::ranges::find(words, command.get_name());
-    // Name, the text's first word, and what was left.
+    // The name, the text's first word, and the remaining words.
     if (name == words.end() || static_cast<std::size_t>(words.end() - name) != rest.size() + 2) { return {}; }
     std::string text;
     for (auto word = name + 1; word != words.end(); ++word) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes words that fit no command. The parser says by the type of its exception what kind of problem it is; the rest is read
-// from the options and the words. Nothing is read from the parser's messages: they are English, and change with its version.
+// Describes words that fit no command. The type of the parser's exception gives the kind of problem; the options and the words
+// give the rest. Does not read the parser's messages, because they are English and change with its version.
 #pragma once
 
 #include <CLI/Error.hpp>
@@ -17,7 +17,7 @@ class Option;
 
 namespace agentforge::kernel {
 
-/// A value that its option or argument does not take. Our own checks throw it through the parser, with the finished message.
+/// A value that its option or argument does not accept. Our own checks throw it through the parser, with the finished message.
 class WrongValue final : public CLI::ParseError {
 public:
     /// `remedy`: a question or a clause, without the text that follows it. May be empty.

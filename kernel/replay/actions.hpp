@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 struct ActionsOptions {
     std::string onto;              ///< A branch. Empty: the commit on which the recorded task began.
-    bool past_mismatches = false;  ///< Skips and lists changes that do not fit, and applies the rest.
+    bool past_mismatches = false;  ///< Skips and lists changes that do not fit, and applies the others.
 };
 
 struct ActionsReport {

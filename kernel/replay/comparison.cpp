@@ -35,7 +35,7 @@ std::vector<const RecordedStep*> in_order(const RecordedTask& task) {
     return steps;
 }
 
-/// A step in the three respects in which paths are compared.
+/// Returns a step in the three respects in which paths are compared.
 std::array<std::string, 3> respects(const StepRecord& step) {
     std::string answer = step.completion.text;
     for (const ToolCall& call : step.completion.tool_calls) { answer += "\n" + call.name + " " + to_json_line(call.arguments); }
@@ -43,7 +43,7 @@ std::array<std::string, 3> respects(const StepRecord& step) {
             without_volatile_parts(step.tool + " " + to_json_line(step.arguments))};
 }
 
-/// Finds where the two paths part in each respect. A step that only one of them has counts as another action.
+/// Finds where the two paths diverge in each respect. A step that only one of them has counts as a different action.
 Result<std::vector<Divergence>> divergences_of(const RecordedTask& one, const RecordedTask& other) {
     std::vector<Divergence> divergences;
     const auto first = in_order(one);

@@ -31,7 +31,7 @@ struct FieldDifference {
     std::array<std::string, 2> sides;
 };
 
-/// How a gate of a stage ended in each. Empty: not measured.
+/// The result of a stage's gate in each task. Empty: not measured.
 struct GatePair {
     std::string stage;
     std::string gate;
@@ -62,8 +62,8 @@ struct TaskComparison {
     [[nodiscard]] bool same_tree() const noexcept { return tasks[0].tree == tasks[1].tree; }
 };
 
-/// Ignores what differs between any two runs (ids of tasks and commits, times, durations, absolute paths). Errors: those of
-/// RecordedTask::read; AF-GIT-… a tree is no longer in the repository.
+/// Ignores everything that differs between any two runs (ids of tasks and commits, times, durations, absolute paths). Errors:
+/// those of RecordedTask::read; AF-GIT-… a tree is no longer in the repository.
 [[nodiscard]] Result<TaskComparison> compare_tasks(const TaskStore& store, const Repository& repository, std::string_view one,
                                                    std::string_view other);
 

@@ -73,7 +73,7 @@ private:
                      "continue with a model: `agentforge resume " + short_id(task_id) + "`", ErrorKind::unavailable};
     }
 
-    /// An unusable answer is only in the step that told the model so. A visit may have ended without an answer.
+    /// An unusable answer is recorded only in the step that told the model so. A visit may have ended without an answer.
     [[nodiscard]] Error without_answer(const std::string& task_id, const StepPlace& place) const {
         const auto step = recorded_.steps.find(place);
         if (step != recorded_.steps.end() && step->second.body.result->error) {

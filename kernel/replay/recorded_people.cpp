@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    /// Nobody was asked again: the journal must not say so. A deadline that passed is not a person.
+    /// The journal must not say that a person was asked again. A deadline that passed is not a person.
     [[nodiscard]] std::string repeated(const std::string& by) const {
         return by == "deadline" ? by : by + ", repeated from task " + recorded_.state.task_id;
     }

@@ -84,7 +84,7 @@ Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, con
     return start;
 }
 
-/// In the project's own store: the replay stays, like any task.
+/// Replays in the project's own store: the replay stays, like any task.
 Result<ReplayReport> replay_here(const ReplayPlace& place, const RecordedTask& recorded, const TaskBase& base,
                                  const ReplayOptions& options) {
     const bool same_base = base.tree == recorded.created.base_tree;

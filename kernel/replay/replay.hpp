@@ -2,8 +2,8 @@
 // Repeats every recorded action of a task, without a model.
 //
 // A replay is a separate task: the same request, pipeline, stages, tool bridge, path rules, contracts and gates, driven by the
-// same controller. Only the model's answers and people's decisions come from the journal of the recorded task. So nothing is
-// simulated, and whatever a replay delivers was measured.
+// same controller. Only the model's answers and people's decisions come from the journal of the recorded task. Nothing is
+// simulated, and the gates measure everything that a replay delivers.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@
 
 namespace agentforge::kernel {
 
-/// What a replay needs of the project. Everything must outlive the call.
+/// The parts of the project that a replay needs. Everything must outlive the call.
 struct ReplayPlace {
     TaskStore& tasks;  ///< Contains the recorded task, and its replay unless that is scratch.
     EscalationStore& escalations;
@@ -51,8 +51,8 @@ struct ReplayReport {
     [[nodiscard]] bool as_recorded() const noexcept { return differences.empty(); }
 };
 
-/// Returns the base commit of a replay: the branch's, or if `onto` is empty the recorded one, which may no longer be in the
-/// repository. Errors: AF-RPLY-004; AF-GIT-….
+/// Returns the base commit of a replay: the branch's, or the recorded one if `onto` is empty. The recorded one may no longer be
+/// in the repository. Errors: AF-RPLY-004; AF-GIT-….
 [[nodiscard]] Result<TaskBase> replay_base(const Repository& repository, const RecordedTask& recorded, const std::string& onto);
 
 /// Replays a task from its beginning. If an action does not fit, the replay pauses with AF-RPLY-002. Errors (no task was

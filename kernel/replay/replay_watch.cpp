@@ -39,7 +39,8 @@ json::value without_volatile(const json::value& value) {
     return out;
 }
 
-/// Removes what depends on the time of the delivery: a scratch replay signs and publishes nothing, and the branch may have moved.
+/// Removes fields that depend on the time of the delivery: a scratch replay signs and publishes nothing, and the branch may have
+/// moved.
 json::value without_publication(json::value artifact) {
     if (json::object* fields = artifact.if_object(); fields != nullptr && fields->contains("deliverable_type")) {
         fields->erase("signed");
@@ -49,7 +50,7 @@ json::value without_publication(json::value artifact) {
     return artifact;
 }
 
-/// Returns the file that both replace as a whole, and that had other contents in the replay.
+/// Returns the file that both replace as a whole, and whose old contents differ in the replay.
 const Change* overwritten(const StepRecord& recorded, const StepRecord& now) {
     for (const Change& change : now.changes) {
         const auto then = std::ranges::find(recorded.changes, change.path, &Change::path);
@@ -247,7 +248,7 @@ void ReplayWatch::recorded(const TaskState& state, const StageState* left, const
 }
 
 Result<void> ReplayWatch::catch_up(const std::vector<Record>& records) {
-    RecordObserver* const next = std::exchange(next_, nullptr);  // It was observed then.
+    RecordObserver* const next = std::exchange(next_, nullptr);  // It was observed when it was recorded.
     TaskState state;
     for (const Record& record : records) {
         AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));

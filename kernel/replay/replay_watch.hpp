@@ -19,12 +19,12 @@ struct ReplayDifference {
     std::string where;  ///< "step 7 (green, software_developer, edit_file)".
     std::string recorded;
     std::string now;
-    bool fits = true;  ///< False: what follows was recorded after something else, so the replay stops here.
+    bool fits = true;  ///< False: later records depend on this difference, so the replay stops here.
 };
 [[nodiscard]] std::string_view to_string(ReplayDifference::Kind kind) noexcept;
 
-/// Returns what an action did then and does now if that does not fit on any base: its success or failure differs, or it replaces
-/// a whole file that has other contents here.
+/// Returns what an action did then and does now, if it fits on no base: its success or failure differs, or it replaces a whole
+/// file whose contents differ here.
 [[nodiscard]] std::optional<ReplayDifference> mismatch_of(const StepRecord& recorded, const StepRecord& now,
                                                           const std::string& where);
 
@@ -33,11 +33,11 @@ struct ReplayCounts {
     std::uint64_t actions = 0, gates = 0, artifacts = 0;
 };
 
-/// Returns the first line of each in which the two differ, shortened.
+/// Returns the first line of each text in which the two differ, shortened.
 [[nodiscard]] std::pair<std::string, std::string> first_difference(const std::string& one, const std::string& other,
                                                                    std::size_t max_bytes);
 
-/// Compares two artifacts without their envelopes, and without what differs between any two runs: ids of tasks and commits,
+/// Compares two artifacts. Ignores their envelopes and everything that differs between any two runs: ids of tasks and commits,
 /// times, durations, absolute paths.
 [[nodiscard]] bool same_artifact(const json::value& one, const json::value& other);
 
@@ -47,7 +47,7 @@ struct ReplayCounts {
 ///   - On the same base, the workspace after each action must be the same tree, byte for byte. The model's input, each gate's
 ///     verdict and each artifact are also compared; their differences are reported but stop nothing.
 ///
-/// Threads: any; `recorded` is called by the one that records.
+/// Threads: any; the thread that records calls `recorded`.
 class ReplayWatch final : public RecordObserver {
 public:
     /// `recorded` and `store` (of the replay) must outlive it. `next` receives everything that this receives, and may be null.
@@ -57,7 +57,7 @@ public:
     /// Compares what an earlier process of the same replay recorded, and accepts everything that did not fit. Errors: those of
     /// fold.
     [[nodiscard]] Result<void> catch_up(const std::vector<Record>& records);
-    /// Reports what was recorded and is missing now, or was not reached. Call it once the replay has ended or stopped. `state`:
+    /// Reports recorded events that are missing now or were not reached. Call it once the replay has ended or stopped. `state`:
     /// the replay's.
     void finish(const TaskState& state);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of starting a program that callers treat differently. All are `unavailable`, or have the same kind as others.
+// Tells apart failures of starting a program that callers handle differently. The error's kind is not enough: other failures have
+// it too.
 #pragma once
 
 #include <agentforge/result.hpp>

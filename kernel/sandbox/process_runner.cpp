@@ -22,7 +22,7 @@ constexpr std::array<const char*, 6> devices{"/dev/null", "/dev/zero", "/dev/ful
 constexpr unsigned max_open_files = 4096;
 constexpr const char* default_path = "/usr/local/bin:/usr/bin:/bin";
 
-/// Checks the text of the path: no `//`, no `/` at the end. Refuses `.` and `..`, which would hide what is granted.
+/// Checks the text of the path: no `//`, no `/` at the end. Refuses `.` and `..`, which would make the granted path hard to see.
 Result<std::string> granted_path(const std::string& path, const char* list) {
     std::string clean;
     bool good = !path.empty() && path.front() == '/' && path.find('\0') == std::string::npos;

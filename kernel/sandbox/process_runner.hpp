@@ -19,9 +19,9 @@ namespace agentforge::kernel {
 
 enum class Network : unsigned char { none = 1, full };
 
-/// What a subprocess may do. Paths are absolute, without NUL, and in the kernel's form. A writable path that contains a symbolic
-/// link is refused (AF-EXEC-004), because an earlier command could have planted it. `readable` and everything writable can be
-/// read.
+/// The rights of a subprocess. Paths are absolute, without NUL, and in the kernel's form. A writable path that contains a
+/// symbolic link is refused (AF-EXEC-004), because an earlier command could have planted it. `readable` and everything writable
+/// can be read.
 ///
 /// agentforge-exec enforces this and reports it in `ProcessOutcome::confinement`:
 ///   - "mode": "full": namespaces. The program sees a root with only the system's folders and what is granted; its own

@@ -33,7 +33,8 @@ constexpr std::array<std::string_view, 17> paths{"/usr",
                                                  "/run/systemd/resolve/stub-resolv.conf",
                                                  "/run/systemd/resolve/resolv.conf"};
 
-/// The parts that programs need of an installation that is also a tool's own folder. Its settings and keys are beside them.
+/// The parts that programs need of an installation that is also a tool's own folder. The tool's settings and keys are in the same
+/// folder.
 constexpr std::array<std::string_view, 11> parts_of_hidden_installation{
     "bin", "lib", "lib64", "libexec", "share", "include", "shims", "versions", "version", "plugins", "pyvenv.cfg"};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a specification depends on in other tasks and repositories (`dependencies.tasks` and `.external`; docs/repositories.md).
+// The tasks and repositories that a specification depends on (`dependencies.tasks` and `.external`; docs/repositories.md).
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 struct TaskDependency {
     std::string task_id;
     std::string required_stage;  ///< It must be completed.
-    std::string repo;            ///< A known repository; empty: the one of the task that waits.
+    std::string repo;            ///< A known repository. Empty: that of the waiting task.
     std::string reason;
 };
 
@@ -33,14 +33,15 @@ struct Dependencies {
     [[nodiscard]] bool empty() const noexcept { return tasks.empty() && external.empty(); }
 };
 
-/// Of an artifact of the contract `specification`. Dependencies that are texts are for people: they are none of these.
+/// Returns the dependencies of an artifact of the contract `specification`. Leaves out dependencies that are texts, which are for
+/// people.
 [[nodiscard]] Dependencies dependencies_of(const json::object& specification);
 
-/// The hash of the blob of the specification in force. Empty: there is none yet, or the current stage makes it.
+/// Returns the hash of the blob of the specification in force. Empty: there is none yet, or the current stage makes it.
 [[nodiscard]] std::string specification_in_force(const TaskState& state);
-/// The dependencies of the specification in this blob. Errors: those of BlobStore::get; `corrupt` it is not JSON.
+/// Returns the dependencies of the specification in this blob. Errors: those of BlobStore::get; `corrupt` it is not JSON.
 [[nodiscard]] Result<Dependencies> dependencies_in(const BlobStore& blobs, const std::string& hash);
-/// Whether the task has completed the stage, or skipped and passed it.
+/// True if the task has completed the stage, or skipped and passed it.
 [[nodiscard]] bool has_reached(const TaskState& state, const std::string& stage);
 
 }  // namespace agentforge::kernel

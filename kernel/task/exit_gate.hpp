@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exit gate: whether a stage may end. One predicate, `unmet_exit_gate`, which the acceptance of an artifact and the fold ask.
+// The exit gate: whether a stage may end. Acceptance of an artifact and the fold both use one predicate, `unmet_exit_gate`.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace agentforge::kernel {
 
-/// Returns why a gate was not measured, whole, on a tree. Empty if it was.
+/// Returns why a gate was not measured completely on a tree. Empty if it was.
 [[nodiscard]] std::string unmeasured_gate(const TaskState& state, std::string_view gate, const std::string& tree);
-/// Returns why a gate did not pass, whole, on a tree. Empty if it did. `inputs`: what gates are measured with now
+/// Returns why a gate did not pass completely on a tree. Empty if it did. `inputs`: the current inputs of gates
 /// (TaskWorkspace::gate_inputs). Null: accepts any inputs.
 [[nodiscard]] std::string unmet_gate(const TaskState& state, std::string_view gate, const std::string& tree,
                                      const std::string* inputs = nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures of a task that callers treat differently. Told apart by code, because the journal keeps only the code of a failed
-// task, and other failures of the same calls have the same kind.
+// Tells apart failures of a task that callers handle differently. Compares codes, because the journal keeps only the code of a
+// failed task, and other failures of the same calls have the same kind.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 [[nodiscard]] inline bool is_in_use(const Error& error) noexcept { return error.code == "AF-TASK-003"; }
 
 /// True if a stage, a review, a plugin's call or the whole task exceeded its time. Other timeouts, such as that of a test run,
-/// end only what ran out of time.
+/// end only the action that timed out.
 [[nodiscard]] inline bool is_out_of_time(std::string_view code) noexcept { return code == "AF-ORCH-002"; }
 
 /// True if an artifact given from outside is wrong. No attempt of this task can change it.

@@ -128,7 +128,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     return {};
 }
 
-/// Sets where the task begins, which stages it leaves out and which artifacts it is given.
+/// Sets where the task begins, which stages it leaves out and which artifacts it imports.
 Result<void> Fold::take_entry(TaskState& fresh, const records::TaskCreated& created) const {
     fresh.entry_stage = created.entry_stage.value_or("");
     if (!fresh.entry_stage.empty() && !fresh.pipeline.index_of(fresh.entry_stage)) {
@@ -182,7 +182,7 @@ template <>
 Result<void> Fold::on(const records::TaskResumed& resumed) {
     if (!state_.imports_due.empty()) { return refuse("its `" + *state_.imports_due.begin() + "` was not imported"); }
     if (state_.status == TaskStatus::failed && state_.progress != StageProgress::not_started) {
-        // A person has looked at it, so the stage gets a new round whatever its state was.
+        // A person has looked at it, so the stage gets a new round in any state.
         start_new_round();
         state_.stage().contract_retries = 0;
         state_.stage().reviews = 0;
@@ -366,7 +366,7 @@ void Fold::end(TaskStatus status) {
     if (state_.progress != StageProgress::not_started) { state_.progress = StageProgress::failed; }
 }
 
-// ---------------------------------------------------------------------------------------------- what a record needs --
+// ------------------------------------------------------------------------------------------ preconditions of records --
 
 Result<void> Fold::require_transition() const {
     const auto is_this = [&](const TaskTransition& each) { return each.record == envelope_.type; };
@@ -413,7 +413,7 @@ Result<void> Fold::require_executing(const std::string& name) const {
     return {};
 }
 
-/// Only a stage at work writes. What was accepted must stay what was measured and reviewed.
+/// Only an executing stage writes. An accepted artifact must stay as it was measured and reviewed.
 Result<void> Fold::require_writer() const {
     if (state_.progress != StageProgress::executing) {
         return refuse("the workspace changes while stage `" + state_.stage().name + "` is not executing");

@@ -26,8 +26,8 @@
 //   2. A stage with an exit gate is completed only if that gate passed, whole, on the tree that was handed in. Tests from
 //      outside do not count before it passed either.
 //   3. A stage is completed only after all its reviewers passed its artifact and, if required, a person approved it.
-//   4. After a completed or aborted task, only what happens to its delivered commit is recorded. A completed task that has
-//      delivered nothing may continue.
+//   4. After a completed or aborted task, only events of its delivered commit are recorded. A completed task that has delivered
+//      nothing may continue.
 //   5. Only an executing stage changes the workspace. Exceptions of the kernel: it removes held-out tests and puts them back,
 //      a cycle restores its stage's tree, and a task that continues after its end may move to a newer base.
 //   6. A commit is delivered only from a tree on which the deliver gate passed.
@@ -52,7 +52,7 @@ struct TaskTransition {
     TaskStatus to;
 };
 
-/// A record in this table is refused in a state that has no arrow for it. All other records leave the state as it is.
+/// A state without an arrow for a record in this table refuses the record. All other records leave the state unchanged.
 inline constexpr TaskTransition task_transitions[] = {
     {records::TaskStarted::type, TaskStatus::pending, TaskStatus::running},
     {records::TaskResumed::type, TaskStatus::paused, TaskStatus::running},
@@ -134,7 +134,7 @@ private:
     [[nodiscard]] Result<void> require_alive() const;
     [[nodiscard]] Result<void> require_running() const;
     [[nodiscard]] Result<void> require_current_stage(const std::string& name) const;
-    /// Checks what a record of an agent's work says of its place. `visit` 0: an older version did not record it.
+    /// Checks the place that a record of an agent's work names. `visit` 0: an older version did not record it.
     [[nodiscard]] Result<void> require_current_visit(const std::string& stage, unsigned visit) const;
     [[nodiscard]] Result<void> require_running_stage(const std::string& name) const;
     [[nodiscard]] Result<void> require_executing(const std::string& name) const;

@@ -213,7 +213,7 @@ Result<void> Fold::on(const records::ActionAsked& asked) {
     return {};
 }
 
-/// The run carries out the decision; it finds it by the hash.
+/// The run finds the decision by the hash and carries it out.
 template <>
 Result<void> Fold::on(const records::ActionDecided& decided) {
     AF_CHECK(require_alive());

@@ -110,7 +110,7 @@ Result<void> Fold::on(const records::ArtifactAccepted& accepted) {
     stage.conditions = {accepted.conditions.begin(), accepted.conditions.end()};
     stage.asks = *accepted.asks;
     state_.feedback_answers = *accepted.answers;
-    // The files may have changed even if the artifact says the same.
+    // The files may have changed even if the artifact is the same.
     if (!accepted.acts_later->empty() || !accepted.changed_tests->empty()) { stage.approved_hash.clear(); }
     state_.resumption.shown_by_content = *accepted.acts_later;
     state_.resumption.shown_by_content.insert(state_.resumption.shown_by_content.end(), accepted.changed_tests->begin(),
@@ -257,7 +257,7 @@ void Fold::undo_stage(std::size_t index, std::size_t because_of) {
     state_.held_out = {};
 }
 
-// ------------------------------------------------------------------------------------------------ what several records do --
+// ----------------------------------------------------------------------------------------- shared by several records --
 
 void Fold::advance() {
     state_.feedback.reset();

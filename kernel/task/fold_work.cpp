@@ -91,7 +91,7 @@ std::optional<RunPlace> Fold::place_of_run(const std::string& stage, unsigned vi
     return RunPlace{run, *envelope_.agent->role, envelope_.agent->mode.value_or("")};
 }
 
-/// A step uses the answer that is recorded, so no model is asked for another.
+/// Refuses a second answer: a step uses its recorded answer and does not ask the model again.
 Result<void> Fold::require_unanswered(const records::Answer& answer) const {
     const auto place = place_of_run(answer.phase, *answer.visit, *answer.run);
     const auto run = place ? state_.resumption.runs.find(*place) : state_.resumption.runs.end();
@@ -287,7 +287,7 @@ Result<void> Fold::on(const records::HeldOut& held_out) {
 
 // ---------------------------------------------------------------------------------------------------------- delivery --
 
-/// Keeps what the record says of the delivery. A field that a record of an older version lacks stays absent.
+/// Stores the record's facts about the delivery. A field that a record of an older version lacks stays absent.
 template <class T>
 void Fold::take_delivery(const T&) {
     static_assert(is_kept<T>());
@@ -358,7 +358,7 @@ Result<void> Fold::require_rebase_of(const std::string& commit) const {
     return {};
 }
 
-/// The delivered change was put on a newer base after the task's end.
+/// The delivered change was rebased onto a newer base after the task's end.
 template <>
 Result<void> Fold::on(const records::Rebased& rebased) {
     AF_CHECK(require_rebase_of(rebased.replaces));

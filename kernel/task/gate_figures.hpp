@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What commands show of all gates of a task: how many tests there are, where the time went, and how often each gate passed.
+// Figures of all gates of a task, for commands: how many tests there are, how the time was spent, and how often each gate passed.
 // Folded record by record.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace agentforge::kernel {
 
-/// Where the time of a task's gates went.
+/// How the time of a task's gates was spent.
 struct GateTime {
     /// The longest build and the longest run of the suite on one tree.
     struct OfTree {
@@ -29,7 +29,7 @@ struct GateTime {
     std::chrono::milliseconds total{0};    ///< Time of all commands.
     std::chrono::milliseconds mutants{0};  ///< Time of the commands on mutants.
     std::string tested;                    ///< The last tree whose tests were run.
-    std::vector<OfTree> trees;             ///< `tested`, and the latest others that were built or tested, the latest last.
+    std::vector<OfTree> trees;             ///< `tested`, and the latest others that were built or tested. The newest is last.
 
     static constexpr std::size_t kept_trees = 16;
 

@@ -19,14 +19,15 @@ public:
     JournalFold(const JournalFold&) = delete;
     JournalFold& operator=(const JournalFold&) = delete;
 
-    /// Valid as long as this object. `check` receives what names the task before anything else is read: the header, or the first
+    /// Valid as long as this object. `check` receives the task's name before anything else is read: the header, or the first
     /// record if an older version wrote the journal.
     [[nodiscard]] JournalVisitor visitor(std::function<Result<void>(const json::object& fields)> check = {});
 
     TaskState state;
     WorkingMemory memory;
 
-    /// Stores the folded state for the next opener, if that saves it many records. `mark`: the journal's end.
+    /// Stores the folded state for the next process that opens the task, if that saves it many records. `mark`: the journal's
+    /// end.
     void keep(const JournalMark& mark);
     /// Record number of the snapshot that was used or stored. 0: there is none.
     [[nodiscard]] Sequence snapshot_at() const noexcept { return snapshot_at_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches the line of each task in a listing, so that the next listing need not read ten thousand files. Private to kernel/task.
+// Caches each task's line of a listing, so that the next listing need not read ten thousand files. Private to kernel/task.
 //
 // An entry is valid only while the task's journal is the same file, with the same length and time of change, as when the entry
 // was made. A cache file that is missing, truncated, damaged or from another build is ignored and rewritten. A task without a

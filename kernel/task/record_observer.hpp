@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Observes what is recorded of the tasks of a store.
+// Observes the records of a store's tasks.
 #pragma once
 
 namespace agentforge::kernel {
@@ -10,8 +10,7 @@ namespace records {
 struct AnyRecord;
 }
 
-/// Observes the records that are written to the journals of a store's tasks, in order. Called by the thread that records. Must
-/// not block.
+/// Observes the records written to the journals of a store's tasks, in order. The recording thread calls it. Must not block.
 class RecordObserver {
 public:
     virtual ~RecordObserver() = default;

@@ -49,7 +49,7 @@ enum class StageProgress : unsigned char {
     failed      ///< The attempt failed. Retry or give up.
 };
 
-/// Why a person is asked. Decides the exit code and what happens without an answer.
+/// Why AgentForge asks a person. Decides the exit code and what happens without an answer.
 enum class EscalationCause : unsigned char { stage = 1, contract_retries, review, cycle_limit, iteration_limit, attempts };
 [[nodiscard]] std::string_view name_of(EscalationCause cause) noexcept;
 [[nodiscard]] std::optional<EscalationCause> escalation_cause(std::string_view name);
@@ -89,8 +89,8 @@ struct FinishedReview {
     bool operator==(const FinishedReview&) const = default;
 };
 
-/// State of an artifact: an agent works on it; a reviewer or a person looks at it; it is approved; or its task has ended with it
-/// and it no longer changes.
+/// State of an artifact: an agent works on it (draft); a reviewer or a person looks at it; it is approved; or the task has ended
+/// with it, so it no longer changes.
 enum class ArtifactState : unsigned char { none = 1, draft, pending_review, approved, final };
 [[nodiscard]] std::string_view to_string(ArtifactState state) noexcept;
 
@@ -112,7 +112,8 @@ struct StageState {
     std::string approved_hash;  ///< Hash of the artifact that a person approved, if any.
     bool asks = false;          ///< A person must look at its artifact before the task continues (`gates.unattended: strict`).
     std::vector<ShownVersion> history;  ///< Each time a person was shown its artifact.
-    /// The reviews of its accepted artifact by their files, below the task's folder. Of two in one file, the later one.
+    /// The reviews of its accepted artifact, by their files below the task's folder. If two reviews have the same file, the later
+    /// one.
     std::map<std::string, FinishedReview> review_files;
     /// The earlier stage that is being redone, which invalidates this one's work. Empty once this stage begins again.
     std::string superseded_by;
@@ -140,7 +141,7 @@ struct OpenEscalation {
     std::string question;
     std::vector<std::string> options;
     std::string context_blob;
-    std::string cycle_to;  ///< The stage whose `max_cycles` was reached, or empty.
+    std::string cycle_to;  ///< The stage that reached its `max_cycles`, or empty.
 
     bool operator==(const OpenEscalation&) const = default;
 };
@@ -186,8 +187,7 @@ struct GateState {
     bool operator==(const GateState&) const = default;
 };
 
-/// What was delivered: the newest value of each field of `delivered`, `published` and `rebased`. Without a delivery there is
-/// none.
+/// The delivery: the newest value of each field of `delivered`, `published` and `rebased`. Absent without a delivery.
 struct DeliveryFacts {
     std::optional<std::string> deliverable_type;
     std::optional<std::string> tree;
@@ -200,7 +200,7 @@ struct DeliveryFacts {
     std::optional<std::string> patch_sha256;
     std::optional<bool> signed_;
     std::optional<std::string> commit_hooks;
-    std::optional<records::BaseDrift> drift;  ///< Of the delivery, until a rebase ends it.
+    std::optional<records::BaseDrift> drift;  ///< At the delivery, until a rebase ends the drift.
     std::optional<std::string> remote;
     std::optional<std::string> pr_url;
     std::optional<std::string> published_by;
@@ -220,7 +220,7 @@ BOOST_DESCRIBE_STRUCT(DeliveryFacts, (),
                        signed_, commit_hooks, drift, remote, pr_url, published_by, publish_note, red_tree, replaces, gate_passed,
                        summary, report))
 
-/// A commit whose branch the task's set makes.
+/// A commit whose branch the task's set creates.
 struct PreparedCommit {
     std::string branch;
     std::string commit;
@@ -232,7 +232,7 @@ struct PreparedCommit {
 };
 BOOST_DESCRIBE_STRUCT(PreparedCommit, (), (branch, commit, tree, workspace_tree, commit_hooks))
 
-/// What the dependencies of a specification were met with.
+/// The stages and artifacts that met the dependencies of a specification.
 struct MetDependencies {
     std::string specification_blob;
     std::vector<records::TaskMet> tasks;
@@ -272,7 +272,7 @@ struct RunPlace {
     auto operator<=>(const RunPlace&) const = default;
 };
 
-/// What an agent run has done so far.
+/// The progress of an agent run so far.
 struct RunState {
     /// A model call that failed and may be repeated.
     struct Attempts {
@@ -363,11 +363,11 @@ struct Resumption {
     std::vector<std::string> shown_by_content;  ///< `acts_later` and `changed_tests` of the artifact accepted last.
     std::set<std::string> approved_by_content;  ///< Those that a person has approved.
     records::Kept plugins;
-    std::int64_t failed_attempts_halves = 0;  ///< Twice the number of failed attempts. Each answer takes one off.
+    std::int64_t failed_attempts_halves = 0;  ///< Twice the number of failed attempts. Each answer subtracts one.
     std::string named_after;     ///< The id that artifact ids derive from: the task's, or that of the task it was forked from.
-    std::string guidance;        ///< What a person said when the task last continued.
+    std::string guidance;        ///< A person's words when the task last continued.
     bool guidance_used = false;  ///< A step has been made with it.
-    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`, the latest last.
+    std::deque<PastStep> last_steps;  ///< At most `kept_last_steps`. The newest is last.
     std::string remedy;               ///< Remedy of the stage's latest failure.
     std::string accepted_at;          ///< Times of the latest records of these kinds.
     std::string proposed_at;
@@ -394,7 +394,7 @@ struct ExternalInput {
     bool operator==(const ExternalInput&) const = default;
 };
 
-/// What the parent had used when the task was forked. The task's own figures include it; sums over tasks leave it out.
+/// The parent's usage when the task was forked. The task's own figures include it; sums over tasks leave it out.
 struct InheritedWork {
     Spend spend;
     std::uint64_t steps = 0;
@@ -422,7 +422,7 @@ struct TaskState {
     std::string set_file;
     std::set<std::string> imports_due;  ///< Contracts of artifacts that must be imported before the task starts.
 
-    // What a person has decided since about its course. `task_continued` and decisions change it.
+    // A person's later decisions about the task's course. `task_continued` and decisions change them.
     std::set<std::string> iterate_stages;  ///< Stages whose artifacts are shown to a person, who approves or revises them.
     std::string user_exit;                 ///< The stage after which a person ended the task. Empty: none.
     unsigned continuations = 0;            ///< How often the task continued after its end.
@@ -450,7 +450,7 @@ struct TaskState {
     // Input for the next entry into the current stage.
     std::optional<std::string> feedback;
     std::vector<records::FeedbackIssue> feedback_issues;  ///< The places that the feedback names.
-    std::vector<records::IssueAnswer> feedback_answers;   ///< What became of them in the accepted artifact.
+    std::vector<records::IssueAnswer> feedback_answers;   ///< How the accepted artifact answers them.
     std::string resolution_blob;
     std::string previous_artifact_blob;
     std::vector<std::string> previous_errors;
@@ -468,7 +468,8 @@ struct TaskState {
     std::string branch;
     DeliveryFacts delivery;
     std::optional<PreparedCommit> prepared;
-    std::optional<records::RebasePrepared> rebase;  ///< The rebase that is about to move the branch, or was killed there.
+    std::optional<records::RebasePrepared> rebase;  ///< The rebase that is about to move the branch, or whose process was killed
+                                                    ///< there.
     std::optional<MetDependencies> dependencies;
     std::uint64_t steps = 0;  ///< Agent steps of the whole task.
 
@@ -508,10 +509,10 @@ struct OpenQuestion {
     std::string hash;  ///< Hash of the artifact or action that is shown.
     std::string blob;  ///< Its blob.
 };
-/// Returns what the task waits for. Empty if it waits for nobody, also before the item is raised.
+/// Returns the item that the task waits for. Empty if it waits for nobody, and before the item is raised.
 [[nodiscard]] std::optional<OpenQuestion> open_question(const TaskState& state);
 
-/// The base of the delivered change: the task's base, or the newer one that it was put on since; and RED's tree there.
+/// The base of the delivered change (the task's base, or the newer one that the change was rebased onto), and RED's tree there.
 struct DeliveryBase {
     std::string commit;
     std::string tree;
@@ -535,8 +536,8 @@ struct DeliveryBase {
 [[nodiscard]] bool wants_approval(const TaskState& state);
 /// True if a person is shown the current stage's artifact and may revise it as often as the template allows.
 [[nodiscard]] bool iterates(const TaskState& state);
-/// Returns the stage that the task goes back to when an artifact is rejected: the nearest completed one before. Empty: rejecting
-/// ends the task, as in supervised mode.
+/// Returns the stage that the task goes back to when an artifact is rejected: the nearest completed one before it. Empty:
+/// rejecting ends the task, as in supervised mode.
 [[nodiscard]] std::optional<std::size_t> stage_before_rejected(const TaskState& state);
 /// Returns the number of the current stage's artifact among those shown to a person. 1 before the first.
 [[nodiscard]] unsigned artifact_version(const StageState& stage);

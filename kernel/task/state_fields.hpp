@@ -13,7 +13,7 @@
 
 namespace agentforge::kernel {
 
-/// Reads the fields of a map. The first that is missing or has another type is the error.
+/// Reads the fields of a map. Its error is about the first field that is missing or has another type.
 class StateFields {
 public:
     explicit StateFields(const json::object& object) : object_(object) {}

@@ -133,7 +133,7 @@ void write_trees(json::object& result, const TaskState& state) {
     result["held_out"] = held_out_to_json(state.held_out);
 }
 
-/// What the last stage left for the next.
+/// Writes the last stage's results for the next stage.
 void write_last_stage(json::object& result, const TaskState& state) {
     result["reviewed_by"] = to_array(state.reviewed_by);
     result["resolution_blob"] = state.resolution_blob;
@@ -225,7 +225,7 @@ void write_open_questions(json::object& result, const TaskState& state) {
     }
 }
 
-/// Empty if the map is empty, or absent as in files of older versions.
+/// Returns an empty map if the map is empty, or absent as in files of older versions.
 template <class T>
 std::optional<T> part_from(StateFields& fields, std::string_view key) {
     if (!fields.has(key) || fields.object(key).empty()) { return std::nullopt; }
@@ -406,7 +406,7 @@ Result<void> StateReader::read_held_out() {
     return {};
 }
 
-/// What the last stage left for the next, and where the journal stood.
+/// Reads the last stage's results for the next stage, and the journal's position.
 void StateReader::read_last_stage() {
     const auto reviewed = fields_.texts("reviewed_by");
     state_.reviewed_by = {reviewed.begin(), reviewed.end()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock of a task, and who holds it.
+// The lock of a task, and its holder.
 #pragma once
 
 #include <optional>

@@ -46,7 +46,7 @@ struct TaskSet {
     /// The task in the first repository. Empty: the specification was given, or the task was not begun.
     std::string specification_task;
     std::string test_result;     ///< Result of the command that tests the parts together. Empty: none was run.
-    std::string reason;          ///< Why it went back or is undone. Empty: it is not.
+    std::string reason;          ///< Why it went back or is being undone. Empty: it is not.
     std::vector<SetPart> parts;  ///< In the order named until `specified`, then each after those that it depends on.
     json::object settings;       ///< Settings for its tasks, in the form of `--set`.
     bool running = false;        ///< A process works on it. Only list_sets knows; not in the file.
@@ -58,7 +58,7 @@ struct TaskSet {
 
 /// Errors: `corrupt` AF-SET-010 the file does not describe a set; `unavailable` AF-SET-011 it is missing.
 [[nodiscard]] Result<TaskSet> load_set(const std::filesystem::path& file);
-/// All sets below `folder`, the latest first. A missing folder has none.
+/// All sets below `folder`, the latest first. Empty if the folder is missing.
 struct SetListing {
     std::vector<TaskSet> sets;
     std::vector<Error> problems;  ///< One for each unreadable set: the errors of load_set.
@@ -68,13 +68,13 @@ struct SetListing {
 [[nodiscard]] inline std::filesystem::path set_file(const std::filesystem::path& set_folder) { return set_folder / "set.yaml"; }
 /// Holds the set as long as it lives: one process works on a set at a time. Makes the folder. Errors: `conflict` AF-SET-008.
 [[nodiscard]] Result<FileDescriptor> lock_set(const std::filesystem::path& set_folder);
-/// Creates the folder `sets`/ID with the lock, the specification if one is given, and the set's file, whole or not at all, and
-/// returns the lock. Removes what killed calls left. Errors: `conflict` AF-SET-008; `io`, among them AF-SET-019.
+/// Creates the folder `sets`/ID with the lock, the specification if there is one, and the set's file, whole or not at all.
+/// Returns the lock. Removes leftovers of killed calls. Errors: `conflict` AF-SET-008; `io`, among them AF-SET-019.
 [[nodiscard]] Result<FileDescriptor> create_set(const std::filesystem::path& sets, const TaskSet& set,
                                                 const std::optional<std::string>& specification);
-/// Whether a process works on the set.
+/// True if a process works on the set.
 [[nodiscard]] bool is_set_locked(const std::filesystem::path& set_folder);
-/// On disk when it returns. Errors: `io`.
+/// The set is on disk when it returns. Errors: `io`.
 [[nodiscard]] Result<void> save_set(const std::filesystem::path& file, const TaskSet& set);
 
 }  // namespace agentforge::kernel

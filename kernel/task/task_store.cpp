@@ -75,8 +75,8 @@ Result<std::vector<Entry>> entries_of(const fs::path& folder) {
     return entries;
 }
 
-/// Reads the few texts of a projection that a listing shows, and skips the rest without building it. With a thousand tasks that
-/// would be most of the time.
+/// Reads the few texts of a projection that a listing shows, and skips the rest without building it. With a thousand tasks,
+/// building it would take most of the time.
 class SummaryReader {
 public:
     static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
@@ -188,7 +188,7 @@ Result<void> fill_task_folder(const TaskPaths& made, std::string_view task_id, c
     if (const std::string pipeline = text_of(task, "pipeline"); !pipeline.empty()) { state.emplace("pipeline", pipeline); }
     AF_CHECK(write_file_atomic(made.inputs() / "original_request.yaml", to_yaml(request), Durability::synced));
     AF_CHECK(write_file_atomic(made.state(), to_json_pretty(state),
-                               Durability::synced));  // Tells a task that never began from one whose journal is lost.
+                               Durability::synced));  // Distinguishes a task that never began from one whose journal is lost.
     AF_CHECK(sync_directory(made.artifacts()));
     return sync_directory(made.root);
 }
@@ -337,8 +337,7 @@ Result<TaskFolders> TaskStore::folders() const {
 }
 
 Result<void> TaskStore::check_began(std::string_view task_id) const {
-    // Nearly always the file names the task on a separate line. Only then is it not parsed, which takes as long as all the
-    // rest.
+    // Nearly always the file names the task on a separate line. Then it is not parsed: parsing takes as long as everything else.
     const auto text = read_file(paths(task_id).task(), artifact_limits.max_bytes);
     const bool names_it = text.ok() && text->find("\ntask_id: \"" + std::string(task_id) + "\"\n") != std::string::npos;
     if (!names_it) {
@@ -504,8 +503,9 @@ struct ListedTask {
     std::optional<Error> problem = {};  ///< Why the journal could not be read.
 };
 
-/// The journal of a task that no process runs stays as it is, and its projection is written after it. If the journal was written
-/// to later, verifies every record, and touches the projection of an intact one, so that the next listing need not do it again.
+/// The journal of a task that no process runs does not change, and its projection is written after it. If the journal was written
+/// later than that, verifies every record. Then touches the projection of an intact journal, so that the next listing need not
+/// verify it again.
 std::optional<Error> damage_at_rest(const TaskPaths& place) {
     struct stat journal {};
     struct stat state {};
@@ -520,8 +520,8 @@ std::optional<Error> damage_at_rest(const TaskPaths& place) {
     return std::nullopt;
 }
 
-/// Reads the projection, or the journal if that has later records: a process that ended between the two writes leaves them so.
-/// Errors: TaskStore::damage, if there is no projection of this task either.
+/// Reads the projection, or the journal if that has later records because a process ended between the two writes. Errors:
+/// TaskStore::damage, if there is no projection of this task either.
 Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
     const TaskPaths place = store.paths(name);
     auto projected = read_summary(place.state());
@@ -604,7 +604,7 @@ public:
         }
     }
 
-    /// Saves the cache if many tasks were not in it, and gives the tasks away.
+    /// Saves the cache if many tasks were not in it, and moves the tasks out.
     std::vector<TaskSummary> finish() {
         if (unknown_ >= many_unknown) { ListingCache::save(cache_file_, kept_); }
         return std::move(tasks_);

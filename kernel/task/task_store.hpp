@@ -44,13 +44,13 @@ struct TaskState;
 
 struct TaskListing {
     std::vector<TaskSummary> tasks;  ///< Latest first.
-    std::vector<Error> problems;     ///< One for each folder that could not be read. None is dropped silently.
+    std::vector<Error> problems;     ///< One for each folder that cannot be read. None is dropped silently.
     /// Those of `problems` that belong to a task: why its journal cannot be read (TaskStore::damage), by the task's id. A task
     /// that is not in `tasks` has no readable `state.yaml` either.
     std::map<std::string, Error> damaged;
 };
 
-/// What is in the folder of the tasks, but for dot files.
+/// The contents of the folder of the tasks, except dot files.
 struct TaskFolders {
     std::vector<std::string> ids;  ///< Folders that are named like a task, in no order.
     std::vector<Error> problems;   ///< AF-TASK-009 for each other entry, also for a link to a task's folder.
@@ -79,12 +79,12 @@ public:
     /// Reads `task.yaml`. Errors: `not_found` AF-TASK-002, naming the nearest id; `corrupt` AF-TASK-004 `task.yaml` is missing or
     /// not a map; `invalid` if `task_id` is not an id.
     [[nodiscard]] Result<json::object> load(std::string_view task_id) const;
-    /// True if the process that created the task ended before the journal's first record, or before all imports that it
-    /// announces: the folder has a request, but nothing was done.
+    /// True if the process that created the task ended before the journal's first record, or before all announced imports: the
+    /// folder has a request, but nothing was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
-    /// Returns why the journal tells nothing of its task. Nothing: the task never began, or its process is about to begin it.
-    /// `read`: how reading the journal went; ok if it has no record of this task. Every listing asks this function, so that all
-    /// name the same reason: AF-TASK-014, else the error of `read`.
+    /// Returns why the journal cannot show its task. Nothing: the task never began, or its process is about to begin it. `read`:
+    /// the result of reading the journal; ok if it has no record of this task. Every listing calls this function, so that all
+    /// give the same reason: AF-TASK-014, else the error of `read`.
     [[nodiscard]] std::optional<Error> damage(std::string_view task_id, const Result<void>& read) const;
     /// Reads the names in the folder of the tasks. Errors: `io` AF-TASK-007.
     [[nodiscard]] Result<TaskFolders> folders() const;
@@ -111,7 +111,7 @@ public:
     /// Removes folders that processes had not finished creating or deleting when they were killed. `create` calls it. Folders
     /// that cannot be removed stay for the next time.
     void remove_abandoned() const;
-    /// The name that a task's folder has while it is being deleted.
+    /// Returns the name of a task's folder while it is being deleted.
     [[nodiscard]] std::filesystem::path place_of_removed(std::string_view task_id) const;
 
     /// Calls the observer for each record from now on. Null: none. It must live as long as the store's sessions.
@@ -119,7 +119,7 @@ public:
     [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
 
 private:
-    /// True if the task's files are those that `create` writes, and no others name a record.
+    /// True if the task has only the files that `create` writes, and none of them names a record.
     [[nodiscard]] bool is_only_a_request(std::string_view task_id) const;
     /// Errors: AF-TASK-015 the folder is a copy; AF-TASK-016 the task never began.
     [[nodiscard]] Result<void> check_began(std::string_view task_id) const;

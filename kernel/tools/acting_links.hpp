@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that tools on the user's machine, or a server, later run or obey without being asked.
+// Files that tools on the user's machine, or a server, later run or obey without asking.
 #pragma once
 
 #include <map>

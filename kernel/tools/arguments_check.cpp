@@ -68,7 +68,7 @@ std::size_t size_of(const json::value& value) noexcept {
     return value.is_object() ? value.get_object().size() : value.get_array().size();
 }
 
-/// What happens to names missing in `properties` if the schema does not say.
+/// Handles names missing in `properties` if the schema does not say how.
 enum class Unknown : unsigned char { refused = 1, taken };
 
 void check_value(Check& check, const json::object& schema, json::value& value, const std::string& path, std::size_t depth,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the arguments of a tool call against the tool's JSON Schema: a strict checker for the keywords that such schemas use.
-// The schema may come from a server that nobody reviewed, so the work is bounded whatever it says. docs/adr/0016 says why this is
-// not valijson, which checks artifacts (contracts/schema_check.hpp).
+// The schema may come from a server that nobody reviewed, so the work has a fixed limit. docs/adr/0016 says why this is not
+// valijson, which checks artifacts (contracts/schema_check.hpp).
 #pragma once
 
 #include <string>

@@ -135,7 +135,7 @@ bool may_have_punctuation(std::string_view text) {
            text.find('\xE3') != std::string_view::npos;
 }
 
-/// `offsets`, if given: for each byte of the result its offset in `text`, and the size of `text` at the end.
+/// `offsets`, if given, receives the offset in `text` of each byte of the result, and the size of `text` at the end.
 std::string ascii_punctuation(std::string_view text, std::vector<std::size_t>* offsets = nullptr) {
     std::string result;
     result.reserve(text.size());
@@ -482,7 +482,7 @@ private:
             return Place{at, search.size(), std::move(replacement), 0, tolerant};
         };
         if (const auto exact = byte_places(content_, hunk.search); !exact.empty()) { return take(exact, hunk.search, false); }
-        // Makes line ends alike: the same text with the other kind.
+        // Unifies line ends: the same text with the other kind.
         const std::string other = has_cr ? to_lf(hunk.search) : to_crlf(hunk.search);
         if (other != hunk.search) {
             if (const auto found = byte_places(content_, other); !found.empty()) { return take(found, other, true); }

@@ -21,7 +21,7 @@ struct HunksEdit {
     bool tolerant = false;           ///< True if a hunk did not match byte for byte.
 };
 
-/// Applies hunks by the matching rules of AtomicEdits::apply. Bytes outside the changes stay: line ends, byte order mark, a
+/// Applies hunks by the matching rules of AtomicEdits::apply. Keeps bytes outside the changes: line ends, byte order mark, a
 /// missing last line end, invalid UTF-8. New lines take the line ends of their neighbours. `name` is for messages. Errors:
 /// `invalid` AF-TOOL-040, 041, 042, 043, 049. Cost: linear in the text for each hunk, except the search for the nearest lines of
 /// a hunk that matches nowhere (its first 100,000 lines).

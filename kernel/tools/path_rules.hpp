@@ -44,8 +44,8 @@ public:
     [[nodiscard]] static Result<PathRule> parse(std::string_view text, std::shared_ptr<const PathSymbols> symbols = nullptr);
     [[nodiscard]] bool allows(std::string_view path) const;
     [[nodiscard]] bool matches_any(std::string_view path) const;  ///< True if a positive glob matches. Ignores `!`.
-    /// True if it applies only to the tool that it is written for: a rule `@created` says what that tool may be used on, not
-    /// where the role may write.
+    /// True if the rule applies only to its own tool: `@created` limits the files that this tool may be used on, not where the
+    /// role may write.
     [[nodiscard]] bool binds_one_tool() const noexcept {
         return entries_.size() == 1 && entries_.front().symbol && entries_.front().pattern == "@created";
     }
@@ -77,8 +77,8 @@ private:
 /// read as these); `invalid` AF-TOOL-012 empty, NUL, control character, invalid UTF-8, longer than 4096 bytes (a component: 255),
 /// backslash.
 [[nodiscard]] Result<std::string> normalize_path(std::string_view path);
-/// Returns a name as the most lenient file systems read it: in lower case, without invisible characters, without what they cut
-/// off at the end.
+/// Returns a name as the most lenient file systems read it: in lower case, without invisible characters, and without the ending
+/// that they cut off.
 [[nodiscard]] std::string plain_component(std::string_view component);
 /// True if a file or folder of this name is closed to every role.
 [[nodiscard]] bool is_protected_name(std::string_view component);
@@ -88,8 +88,8 @@ private:
 /// that acts later (acting_links.hpp).
 class RolePaths {
 public:
-    /// `locked_files`: paths as from `normalize_path`. `specified`: files that act later but that the task is about. Errors:
-    /// AF-TOOL-020 naming the role and the tool.
+    /// `locked_files`: paths as from `normalize_path`. `specified`: files that act later but that the task may write, because its
+    /// specification names them. Errors: AF-TOOL-020 naming the role and the tool.
     [[nodiscard]] static Result<RolePaths> make(std::string role,
                                                 const std::map<std::string, std::string, std::less<>>& constraints,
                                                 const std::vector<std::string>& locked_files = {},

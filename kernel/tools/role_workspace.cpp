@@ -122,12 +122,12 @@ Error system_error(std::string_view path, std::string_view doing, int error) {
         return {"AF-TOOL-039", "'" + std::string(path) + "' is on a read-only file system.", std::string(path),
                 "Move the state directory to a writable disk.", ErrorKind::io};
     }
-    // Errors of the path or its permissions, which a different action can avoid. All others are the machine's.
+    // Errors of the path or its permissions, which a different action can avoid. All other errors are the machine's.
     const bool of_the_path = error == ENAMETOOLONG || error == ELOOP || error == ENOTDIR || error == EISDIR || error == EINVAL ||
                              error == ENOTEMPTY || error == EXDEV || error == ENXIO || error == ETXTBSY || error == ENOENT ||
                              error == EEXIST;
     const std::string message = "Cannot " + std::string(doing) + " '" + std::string(path) + "': " + text + ".";
-    // The reader of the first two may be a model, which can change a path but no permissions.
+    // A model may read the message of these two errors. It can change a path but no permissions.
     if (error == EACCES || error == EPERM) {
         return {"AF-TOOL-038", message, std::string(path),
                 "The permissions of the file or its folder forbid it; leave it as it is and work with other files.",
@@ -984,7 +984,7 @@ private:
 };
 
 Result<std::vector<FileEdited>> RoleWorkspace::EditBatch::apply() {
-    // Every path before any file is read.
+    // Checks every path before reading any file.
     for (std::size_t i = 0; i < edits_.size(); ++i) { AF_CHECK(check_paths(edits_[i], plans_[i])); }
     for (std::size_t i = 0; i < edits_.size(); ++i) { AF_CHECK(compute_content(edits_[i], plans_[i])); }
     for (Planned& plan : plans_) { AF_CHECK(write_beside(plan)); }
@@ -1085,7 +1085,7 @@ Result<void> RoleWorkspace::EditBatch::check_target_is_free(const Planned& plan)
     return {};
 }
 
-/// Writes the new content beside the file. Lack of space, missing permission and the like show here.
+/// Writes the new content beside the file. Lack of space, missing permissions and similar errors show here.
 Result<void> RoleWorkspace::EditBatch::write_beside(Planned& plan) {
     if (plan.has_new()) {
         const std::string folder = split_path(plan.target).parent;
@@ -1100,7 +1100,7 @@ Result<void> RoleWorkspace::EditBatch::write_beside(Planned& plan) {
     return {};
 }
 
-/// For the undo: which folders on the way do not exist yet.
+/// Remembers, for the undo, which folders on the way do not exist yet.
 void RoleWorkspace::EditBatch::remember_new_folders(const std::string& folder) {
     for (std::size_t end = folder.find('/');; end = folder.find('/', end + 1)) {
         const std::string prefix = folder.substr(0, end);
@@ -1130,7 +1130,7 @@ Result<void> RoleWorkspace::EditBatch::exchange(const Planned& plan) {
     return {};
 }
 
-/// Puts back what was changed so far, and returns the error.
+/// Undoes all changes so far, and returns the error.
 Error RoleWorkspace::EditBatch::put_back(Error error) {
     if (!undo_.run()) { error.message += " Some of the earlier changes could not be undone."; }
     return error;

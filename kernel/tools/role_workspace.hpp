@@ -52,7 +52,7 @@ public:
     ~RoleWorkspace();
 
     [[nodiscard]] Result<FileView> read(std::string_view path, const ReadOptions& options = {}) override;
-    /// Sorted by path, without `.git` and `.agentforge`.
+    /// Returns the entries sorted by path, without `.git` and `.agentforge`.
     [[nodiscard]] Result<Listing> list(std::string_view directory, const ListOptions& options = {}) override;
     /// Searches line by line, files in the order of `list`. Skips links, binary files and large ones. If `truncated` with fewer
     /// hits than the limit, the budget ended it.

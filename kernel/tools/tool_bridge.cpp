@@ -26,7 +26,7 @@ ToolResult refusal(Error error) {
     return result;
 }
 
-/// Removes the sentences that name a tool which the role does not have: advice that cannot be followed costs a step.
+/// Removes the sentences that name a tool which the role does not have: impossible advice costs a step.
 std::string possible_advice(std::string_view remedy, const std::vector<std::string>& missing) {
     const auto names_missing = [&](std::string_view sentence) {
         return std::any_of(missing.begin(), missing.end(),
@@ -48,7 +48,7 @@ const char* tool_for(FileEditKind kind) {
     return kind == FileEditKind::remove ? "delete_file" : "edit_file";
 }
 
-/// What a tool may use: the services, each only if the tool declares its effect. Remembers the first undeclared use.
+/// The services that a tool may use, each only if the tool declares its effect. Remembers the first undeclared use.
 class GuardedContext final : public ToolContext, public Workspace, public AtomicEdits {
 public:
     using Rules = std::map<std::string, Result<PathRule>, std::less<>>;

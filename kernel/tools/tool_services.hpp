@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool's call needs from the rest of the kernel.
+// The kernel's services for a tool's call.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace agentforge::kernel {
 
-/// What the bridge needs from the rest of the kernel while a tool runs.
+/// The kernel's services for the bridge while a tool runs.
 class ToolServices {
 public:
     virtual ~ToolServices() = default;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills or fails each command that writes, at one of its calls that change files, then runs what a user would run next, and checks every guarantee.
+"""Kills or fails each command that writes, at one of its calls that change files. Then runs the commands that a user would run next, and checks every guarantee.
 `scripts/chaos` runs it; docs/reliability.md has the results of many runs."""
 
 import argparse
@@ -26,12 +26,12 @@ from world import ERROR, Broken, World
 
 
 ALL_KINDS = (*KINDS, "power")
-# Another process writes, which no trace of this command holds: `git push` to the other repository, the running task, the fetching of packages.
+# Another process writes, and this command's trace does not contain its calls: `git push` to the other repository, the running task, fetching packages.
 WITHOUT_POWER = ("publish", "pause", "setup")
 
 
 def differences(now, clean, where=""):
-    """What differs in two pictures, each with its place."""
+    """Yields the differences between two pictures, each with its place."""
     if isinstance(now, dict) and isinstance(clean, dict):
         for key in sorted(now.keys() | clean.keys(), key=str):
             yield from differences(now.get(key), clean.get(key), f"{where}.{key}")
@@ -43,13 +43,13 @@ def differences(now, clean, where=""):
 
 
 def began(journal):
-    """Whether a task has its first record and all imports that this record announces."""
+    """True if a task has its first record and all imports that this record announces."""
     records = [yaml.safe_load(line[2:]) for line in journal.splitlines() if line.startswith(b"- {")]
     return len(records) > len(records[0].get("imports", []) if records else [])
 
 
 class Chaos:
-    """One worker: one world, and what each command does there when nothing strikes it."""
+    """One worker: one world, and the calls and results of each command there without a fault."""
 
     def __init__(self, folder):
         self.world = World(folder)
@@ -82,7 +82,7 @@ class Chaos:
         return {"repositories": self.world.picture(), "shown": scenario.shows(self.world)}
 
     def strike(self, scenario, kind, at, collect):
-        """Returns the operation that was struck ("none": the command was done before), the number of its call, its site, and how the command ended."""
+        """Returns the struck operation ("none": the command finished first), the number of its call, its site, and how the command ended."""
         clean, world = self.prepare(scenario), self.world
         world.use(clean["settings"])
         world.put_back(clean["base"])
@@ -102,7 +102,7 @@ class Chaos:
         self.check_synced(journals)
         if not scenario.changes_checkout and world.checkout() != before:
             raise Broken("the user's files, index or HEAD changed")
-        if collect:         # A killed command's lock makes git refuse, until the next command removes it.
+        if collect:         # git refuses because of a killed command's lock, until the next command removes it.
             for _ in world.each():
                 world.git("gc", "--quiet", "--prune=now", "--force", check=not kind.startswith("kill"))
         scenario.recover(world, clean["arguments"])
@@ -110,12 +110,12 @@ class Chaos:
         return shared.struck, shared.struck_at, site or self.site_without_a_fault(scenario, shared.struck_at), told
 
     def site_without_a_fault(self, scenario, number):
-        """Of a call that a kill kept from being made, so that it is not in the trace."""
+        """Returns the site of a call that a kill prevented, so that it is not in the trace."""
         sites = self.clean[scenario.name]["sites"]
         return sites[number - 1] if 0 < number <= len(sites) else "none"
 
     def cut_power(self, scenario, chance):
-        """Cuts the power after a random call of the command without a fault. Returns the place and how what was not synced ended."""
+        """Cuts the power after a random call of the command without a fault. Returns the place and what happened to unsynced data."""
         clean, world = self.prepare(scenario), self.world
         world.use(clean["settings"])
         kept = world.folder / "kept" / clean["base"]
@@ -131,7 +131,7 @@ class Chaos:
         for call in calls[:place]:
             disk.apply(call)
         disk.cut(world.root, chance, how)
-        shutil.rmtree(world.environment["TMPDIR"])      # As a machine does when it starts.
+        shutil.rmtree(world.environment["TMPDIR"])      # A machine does this when it starts.
         os.mkdir(world.environment["TMPDIR"])
         synced = disk.synced_journals(world.repositories)
         if not scenario.changes_checkout and world.checkout() != before:
@@ -154,7 +154,7 @@ class Chaos:
         raise Broken(f"it ended with {outcome.code} and no error's code: {outcome.all.strip()[-500:]}")
 
     def check_synced(self, journals):
-        """What was brought to disk with success is still there."""
+        """Checks that successfully synced data is still there."""
         sizes = {}
         for call in read_trace(self.world.trace):
             if call.path.endswith("/actions.yaml"):
@@ -165,7 +165,7 @@ class Chaos:
         for path, size in sizes.items():
             text = journals.get(pathlib.Path(path).parent.name)
             if text is None and not (os.path.exists(path) and any(path.startswith(f"{repository}/") for repository in self.world.repositories)):
-                continue            # Renamed with its folder, or its task's birth was taken back; or a scratch task in the state folder.
+                continue            # Renamed with its folder, its task's creation was undone, or a scratch task in the state folder.
             if text is None:
                 raise Broken(f"{path} is there, but no task has it")
             if len(text) < size:
@@ -196,7 +196,7 @@ class Chaos:
 
 
 def worker(folder, plans, fail_fast, log=None):
-    """Runs (scenario, kind, at or None for a random one, seed); returns a result for each, and adds each to the log."""
+    """Runs each plan: (scenario, kind, at or None for a random call, seed). Returns a result for each, and adds it to the log."""
     chaos, results = Chaos(folder), []
     for name, kind, at, seed in plans:
         chance, scenario = random.Random(seed), BY_NAME[name]
@@ -219,14 +219,14 @@ def worker(folder, plans, fail_fast, log=None):
             result["seconds"] = round(time.monotonic() - began, 2)
             results.append(result)
             if log:
-                # One write at the end of the file: several workers and several sessions add to one log. It begins a line of its own.
+                # One write at the end of the file, on a separate line: several workers and several sessions add to one log.
                 with open(log, "a", encoding="utf-8") as to:
                     to.write("\n" + json.dumps(result) + "\n")
     return results
 
 
 def plan(runs, seed, command, fault):
-    """Scenarios in their weights, kinds in turn; the same seed makes the same plan."""
+    """Chooses scenarios by weight, and kinds in turn. The same seed makes the same plan."""
     chance = random.Random(seed)
     scenarios = [scenario for scenario in SCENARIOS if command in (None, scenario.name)]
     kinds = ["power"] if fault == "power" else [kind for kind in KINDS if fault in (None, kind)]
@@ -239,7 +239,7 @@ def plan(runs, seed, command, fault):
 
 
 def finished(log):
-    """The results in a log. A kill may have cut off a line; its run is done again."""
+    """Returns the results in a log. Ignores a line that a kill has cut off; its run is repeated."""
     results = []
     if log and os.path.exists(log):
         with open(log, encoding="utf-8") as lines:
@@ -252,24 +252,24 @@ def finished(log):
 
 
 def part_of(plans, first, last):
-    """Runs `first` to `last` of the plan, from 1; both included."""
+    """Returns the runs `first` to `last` of the plan, inclusive, counted from 1."""
     return plans[(first or 1) - 1:last]
 
 
 def unfinished(plans, results):
-    """The plans that no result is of. A plan's seed is its own."""
+    """Returns the plans without a result. Each plan has its own seed."""
     done = {(result["scenario"], result["kind"], result["seed"]) for result in results}
     return [each for each in plans if (each[0], each[1], each[3]) not in done]
 
 
 def of_plan(plans, results):
-    """The newest result of each run of the plan."""
+    """Returns the newest result of each run of the plan."""
     newest = {(result["scenario"], result["kind"], result["seed"]): result for result in results}
     return [newest[key] for key in ((each[0], each[1], each[3]) for each in plans) if key in newest]
 
 
 def fast_place():
-    """A memory file system where there is one: what is asked is which calls are made, not how fast a disk is."""
+    """Returns a memory file system if there is one: the runs depend on the calls, not on the speed of a disk."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
@@ -280,7 +280,7 @@ def run(plans, workers=None, fail_fast=False, log=None):
     for each in plans:
         by_scenario[each[0]].append(each)
     shares = [[] for _ in range(workers)]
-    # A scenario's preparation costs seconds, so it stays with one worker, unless it has much of the work.
+    # A scenario's preparation costs seconds, so one worker runs all of a scenario, unless that is a large part of the work.
     for name in sorted(by_scenario, key=lambda name: -len(by_scenario[name]) / BY_NAME[name].weight):
         min(shares, key=lambda share: sum(4 / BY_NAME[each[0]].weight for each in share)).extend(by_scenario[name])
     try:
@@ -297,7 +297,7 @@ def run(plans, workers=None, fail_fast=False, log=None):
 
 
 def matrix(results):
-    """Markdown: commands, by kind of fault; `struck/missed`: the command was done before the call came."""
+    """Markdown: commands, by kind of fault; `struck/missed`. Missed: the command finished before the call."""
     rows = collections.defaultdict(collections.Counter)
     for result in results:
         rows[result["scenario"]][result["kind"]] += 1
@@ -321,17 +321,17 @@ INTERRUPTED = ("create", "write", "close", "truncate")
 
 
 def can_come_of(kind, op):
-    """As in faults.cpp: whether Linux can return this fault for this call."""
+    """True if Linux can return this fault for this call, as in faults.cpp."""
     return {"enospc": op in ALLOCATING, "full": op in ALLOCATING, "eintr": op in INTERRUPTED, "emfile": op == "create", "short": op == "write"}.get(kind, True)
 
 
 def faults_of(ops):
-    """{(number, kind)} that exist in a command whose calls are `ops`."""
+    """Returns the {(number, kind)} that exist in a command whose calls are `ops`."""
     return {(number, kind) for number, op in enumerate(ops, 1) for kind in KINDS if can_come_of(kind, op)}
 
 
 def struck_of(result, ops):
-    """(number, kind) of the call that a run struck, or None. An older log has only the number that was asked for: the fault came at the next call that can return it."""
+    """Returns (number, kind) of the call that a run struck, or None. An older log has only the requested number; the fault struck the next call that can return it."""
     if result["kind"] == "power" or "at" not in result:
         return None
     if "struck" in result:
@@ -365,7 +365,7 @@ def cross_table(results, names):
 
 
 def coverage_table(results, ops_of):
-    """Markdown: how many of the faults that exist in each command were struck; `ops_of`: the calls of each without a fault."""
+    """Markdown: how many of the faults that exist in each command were struck. `ops_of`: the calls of each command without a fault."""
     struck = collections.defaultdict(set)
     for result in results:
         ops = ops_of.get(result["scenario"])
@@ -383,7 +383,7 @@ def coverage_table(results, ops_of):
 
 
 def sites_without_faults(names):
-    """The sites of each command's calls, in their order."""
+    """Returns the sites of each command's calls, in order."""
     folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=fast_place())
     try:
         runner = Chaos(folder)
@@ -397,12 +397,12 @@ def ops_of(sites):
 
 
 def faults_of_sites(sites):
-    """{(site, kind)} that exist in commands with these sites."""
+    """Returns the {(site, kind)} that exist in commands with these sites."""
     return {(site, kind) for site in set(sites) for kind in KINDS if can_come_of(kind, site.partition(" ")[0])}
 
 
 def site_struck(result, sites):
-    """(site, kind) that a run struck, or None. An older log has only the number of the call."""
+    """Returns the (site, kind) that a run struck, or None. An older log has only the number of the call."""
     if "site" in result:
         return result["site"], result["kind"]
     struck = struck_of(result, ops_of(sites))
@@ -414,7 +414,7 @@ def sites_struck(results, sites_of):
 
 
 def plan_of_sites(sites_of, results, fault, seed):
-    """Strikes each site with each fault once where `results` have not: in the command with the fewest calls that has the site, at a random one of these calls."""
+    """Plans one run for each site and fault that `results` lack: in the command with the fewest calls that has the site, at a random call of that site."""
     plans = []
     missing = faults_of_sites(site for sites in sites_of.values() for site in sites) - sites_struck(results, sites_of)
     for site, kind in sorted(missing):
@@ -434,7 +434,7 @@ def sites_line(results, sites_of):
 
 
 def print_report(log):
-    """Of all that a log has, whichever plans its runs were of."""
+    """Prints a report on all runs of a log, whatever their plans."""
     results = list({(result["scenario"], result["kind"], result["seed"]): result for result in finished(log)}.values())
     names = [scenario.name for scenario in SCENARIOS if any(result["scenario"] == scenario.name for result in results)]
     print(cross_table(results, names))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a disk may hold after the power was cut: from a trace, with all that no sync had made durable dropped, reordered or torn.
+"""Makes the contents that a disk may have after a power cut: from a trace, with unsynced data dropped, reordered or torn.
 
-The rules are POSIX's, stricter than those of any one file system: fsync of a file keeps its bytes, not its name; fsync of a folder keeps the names in it as they
-are, not the folder's own. What was not synced may be there or not, each piece by itself: a later write without an earlier one, a name without its bytes.
-A rename is whole or has not been; a write may be torn at any sector.
+The rules are POSIX's, stricter than those of any one file system. fsync of a file keeps its bytes, not its name. fsync of a folder keeps the names in it,
+not the folder's own name. Each unsynced piece may survive or not, independently of the others: a later write without an earlier one, a name without its bytes.
+A rename happens completely or not at all. A write may be torn at any sector.
 """
 
 import dataclasses
@@ -19,10 +19,10 @@ SECTOR = 512
 
 @dataclasses.dataclass(eq=False)
 class Node:
-    """A file, a link or a folder, as it was before the trace (`entries` or `base`), and what was done to it."""
+    """A file, a link or a folder: its state before the trace (`entries` or `base`), and its changes."""
     kind: str
     base: bytes = b""
-    source: str = ""                   # Where an untouched file's bytes and rights are found.
+    source: str = ""                   # The path of an untouched file's bytes and permissions.
     mode: int = 0o644
     changes: list = dataclasses.field(default_factory=list)     # [number, durable, kind, offset, bytes]
 
@@ -36,7 +36,7 @@ class Naming:
 
 
 class Disk:
-    """`before` is a copy of the folder `root` as it was before the trace."""
+    """`before`: a copy of the folder `root` from before the trace."""
 
     def __init__(self, root, before):
         self.root = str(root)
@@ -62,7 +62,7 @@ class Disk:
         self.live[folder] = names
 
     def find(self, path):
-        """(folder, name, node) as the program sees them; None where a folder is missing (another process made it)."""
+        """Returns (folder, name, node) as the program sees them; None if a folder is missing (another process made it)."""
         parts = os.path.relpath(path, self.root).split("/")
         folder = self.top
         if parts == ["."]:
@@ -74,7 +74,7 @@ class Disk:
         return folder, parts[-1], self.live[folder].get(parts[-1])
 
     def adopt(self, call):
-        """A file that another program wrote and this one synced, in folders that one made, too: taken as durable with their names."""
+        """Adds a file that another program wrote and this one synced, and its folders. Treats them and their names as durable."""
         folder = self.top
         parts = os.path.relpath(call.path, self.root).split("/")
         for part in parts[:-1]:
@@ -97,7 +97,7 @@ class Disk:
                 self.live[folder][name] = node
 
     def apply(self, call):
-        """One call of the trace that had come to its end. Those that failed did nothing."""
+        """Applies one finished call of the trace. Failed calls did nothing."""
         if call.result < 0:
             return
         folder, name, node = self.find(call.path)
@@ -115,10 +115,10 @@ class Disk:
         elif call.op == "sync" and node is not None:
             if node.kind == "folder":
                 for naming in self.namings:
-                    # A rename between two folders is durable with the one that got the name.
+                    # A rename between two folders is durable once the folder with the new name is synced.
                     naming.durable = naming.durable or any(each is node and (what is not None or len(naming.parts) == 1) for each, _, what in naming.parts)
             elif call.data:
-                # All its bytes as they were then, also where another program wrote some.
+                # All its bytes at that time, including those that another program wrote.
                 node.changes[:] = [[call.number, True, "truncate", 0, b""], [call.number, True, "write", 0, call.data]]
             else:
                 for change in node.changes:
@@ -143,12 +143,12 @@ class Disk:
             self.name(call.number, (folder, name, made))
 
     def synced_journals(self, repositories):
-        """{path: bytes that a sync has kept} of the journals that the program sees."""
+        """Returns {path: synced bytes} of the journals that the program sees."""
         found = {}
         projects = [self.find(f"{repository}/.agentforge/tasks")[2] for repository in repositories]
         for task, folder in ((task, folder) for project in projects for task, folder in self.live.get(project, {}).items()):
             if task.startswith("."):
-                continue            # Being made; it has its name when it is whole.
+                continue            # Still being created; it gets its name when it is complete.
             node = self.live[folder].get("actions.yaml") if folder.kind == "folder" else None
             if node is not None and any(change[1] for change in node.changes):
                 kept = self.bytes_of(node, None, "drop")
@@ -158,7 +158,7 @@ class Disk:
     # -- the cut
 
     def cut(self, place, chance, how):
-        """Writes to `place` what is left. `how`: drop (nothing that was not synced), keep (all), names (all bytes' names, no bytes), mixed (each by chance, torn)."""
+        """Writes the remaining contents to `place`. `how`: drop (no unsynced data), keep (everything), names (names without unsynced bytes), mixed (each by chance, torn)."""
         names = {folder: dict(entries) for folder, entries in self.before.items()}
         for naming in self.namings:
             stays = naming.durable or how in ("keep", "names") or how == "mixed" and chance.random() < 0.5

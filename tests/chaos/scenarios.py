@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that writes: what it begins from, and how a person goes on after it was struck."""
+"""Every command that writes: its starting state, and how a person continues after a fault."""
 
 import contextlib
 import copy
@@ -22,7 +22,7 @@ QUESTION = "Do digits stay in a slug?"
 
 
 def doubtful_transcript():
-    """Intake finds a blocking question and clarify is not sure of its answer."""
+    """Intake finds a blocking question, and clarify is not sure of its answer."""
     transcript = load_transcript()
     entry(transcript, "intake", 2)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [{"area": "characters", "question": QUESTION, "impact": "blocking"}]
     clarified = entry(transcript, "clarify", 2)["tool_calls"][0]["arguments"]
@@ -31,7 +31,7 @@ def doubtful_transcript():
 
 
 def second_specification():
-    """The specification again, as another version of it."""
+    """Another version of the specification."""
     transcript = short_transcript()
     for found in [each for each in transcript["entries"] if each["stage"] == "spec"]:
         other = dict(copy.deepcopy(found), visit=2)
@@ -77,7 +77,7 @@ def fixing_transcript():
     return {"agentforge_transcript": 1, "entries": entries}
 
 
-# -- what commands begin from
+# -- starting states
 
 def fresh(world):
     world.make()
@@ -144,7 +144,7 @@ def folder_lost(world):
 
 
 def unpublished(world):
-    """Delivered, and only the push failed; now the remote is there."""
+    """The task was delivered, and only the push failed. The remote exists now."""
     world.make()
     bare, gh = world.root / "remote.git", world.root / "bin" / "gh"
     world.git("remote", "add", "origin", "https://github.example.org/acme/textkit.git")
@@ -222,7 +222,7 @@ def blobs_lost(world):
 
 
 def locked(world, servers={}):  # noqa: B006  one server for each worker
-    """A package that is in a lockfile and not on this machine. Its registry ends with this process."""
+    """A package that a lockfile names and this machine lacks. Its registry ends with this process."""
     world.make()
     if os.getpid() not in servers:
         folder = world.folder / "registries"
@@ -255,7 +255,7 @@ def start_set(world, *more):
 
 
 def prepared_set(world):
-    """Both commits are ready, and no branch exists: the set's test failed."""
+    """Both commits are ready, and no branch exists, because the set's test failed."""
     two_repositories(world)
     world.program(*start_set(world, "--set", 'delivery.set_test=["false"]'), codes=(1, 22))
 
@@ -274,21 +274,21 @@ def violation(world):
     return found["id"]
 
 
-# -- how one goes on
+# -- how a person continues
 
 def again(world, arguments):
-    """The command once more: done, or refused because it is done."""
+    """Repeats the command: it succeeds, or is refused because it is already done."""
     world.program(*arguments, codes=(0, 1, 22, 23))
 
 
 def repeat_and_collect(world, arguments):
-    """`agentforge gc` removes the worktree of a killed replay, as of any killed task, and archives what has no archive."""
+    """Repeats the command. Then `agentforge gc` removes the worktree of a killed replay, as of any killed task, and archives tasks without an archive."""
     again(world, arguments)
     world.program("gc")
 
 
 def again_whole(world, arguments):
-    """The command once more, which does it however far it came."""
+    """Repeats the command, which must succeed however far it came before."""
     world.program(*arguments)
 
 
@@ -308,7 +308,7 @@ def resume_one(world, task):
 
 
 def continue_or_resume(world, arguments):
-    """The command once more if the task is completed: it had not begun, or it is refused because it is done."""
+    """Repeats the command if the task is completed: it had not begun, or it is refused because it is already done."""
     if world.program("status", world.task(), "--json").json["status"] == "completed":
         again(world, arguments)
     else:
@@ -327,24 +327,24 @@ def resolve_and_resume(world, arguments):
 
 
 def abort_again(world, arguments):
-    """Said again, it does what is left of it."""
+    """Repeats `abort`, which finishes the rest."""
     world.program(*arguments, codes=(0, 23))
 
 
 def tidy_ended(world):
-    """What could not be removed, `gc` removes. It also archives what was struck after its last record."""
+    """`gc` removes leftovers. It also archives tasks that a fault struck after their last record."""
     for _ in world.each():
         world.program("gc", "--older-than", "0")
 
 
 def abort_set_again(world, arguments):
-    """An undone set says that it is."""
+    """Repeats `abort` of a set. An undone set refuses it."""
     world.program(*arguments, codes=(0, 1))
     tidy_ended(world)
 
 
 def resume_all(first):
-    """For commands that make a second task from `first`: it goes on if it was born, else it is made again."""
+    """For commands that make a second task from `first`: continues that task if it has begun, else makes it again."""
     def recover(world, arguments):
         if len(world.tasks()) == first or unborn(world, world.tasks()[-1]):
             world.program(*arguments)
@@ -356,7 +356,7 @@ def resume_all(first):
 
 
 def unborn(world, task):
-    """A task whose process ended before the first record is ended by `abort`, as the error says."""
+    """Ends a task whose process died before the first record, by `abort`, as the error says."""
     if "AF-TASK-016" not in world.program("status", task, "--json", codes=(0, 1)).all:
         return False
     world.program("abort", task, codes=(0, 23))
@@ -364,14 +364,14 @@ def unborn(world, task):
 
 
 def with_keys(*keys):
-    """For a command at a terminal: without a task it is given again; else a person answers with commands."""
+    """For a command at a terminal: repeats it if there is no task; otherwise a person answers with commands."""
     def recover(world, arguments):
         if not world.tasks() or unborn(world, world.task()):
             world.program(*arguments, keys=keys)
             return
         for _ in range(6):
             if world.program("status", world.task(), "--json").json["status"] == "completed":
-                world.program("gc")         # It may have been struck after its last record.
+                world.program("gc")         # The fault may have struck after its last record.
                 return
             if world.program("escalations", "list", "--json").json["escalations"]:
                 asked = question(world)         # An action is approved by its own id.
@@ -400,7 +400,7 @@ def revise_or_resume(world, arguments):
 
 
 def run_again(world, arguments):
-    """The same file: what the fault failed is retried."""
+    """Runs the same file again, which retries the failed requests."""
     world.program(*arguments, "--retry")
     tidy_ended(world)
 
@@ -418,10 +418,10 @@ def set_again(world, arguments):
         return
     world.program("resume", set_id(world), *world.answered, "--set", 'delivery.set_test=["true"]', codes=(0, 1))
     for _ in world.each():
-        world.program("gc")     # What could not be removed.
+        world.program("gc")     # Removes leftovers.
 
 
-# -- what runs beside the command
+# -- processes beside the command
 
 @contextlib.contextmanager
 def nothing(world):     # noqa: ARG001
@@ -430,7 +430,7 @@ def nothing(world):     # noqa: ARG001
 
 @contextlib.contextmanager
 def asking_a_model(world):
-    """The task runs in another process, whose model does not answer."""
+    """Runs the task in another process, whose model does not answer."""
     asked, model = world.root / "asked", world.root / "model.sh"
     model.write_text(f"#!/bin/sh\n: > {asked}\nexec sleep 600\n", encoding="utf-8")
     model.chmod(0o755)
@@ -447,14 +447,14 @@ def asking_a_model(world):
                 os.killpg(world.beside.pid, signal.SIGKILL)
 
 
-# -- what else came of it than tasks, branches and files
+# -- results other than tasks, branches and files
 
 def no_more(world):     # noqa: ARG001
     return None
 
 
 def bytes_of(*names):
-    """Files of the repository, by their hashes."""
+    """Returns files of the repository with their hashes."""
     def shows(world):
         found = sorted(path for name in names for path in world.repository.glob(name) if path.is_file())
         return {str(path.relative_to(world.repository)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
@@ -462,7 +462,7 @@ def bytes_of(*names):
 
 
 def told(*words, codes=(0,)):
-    """What a command prints as JSON."""
+    """Returns the JSON that a command prints."""
     return lambda world: world.program(*words, "--json", codes=codes).json
 
 
@@ -492,12 +492,12 @@ class Scenario:
     recover: typing.Callable
     changes_checkout: bool = False
     codes: tuple = (0,)
-    weight: int = 4                  # In a random choice; what takes seconds has less.
-    command: str = ""                # The command, if the name says more than it.
-    keys: tuple = ()                 # Words on a terminal, and what a person presses there.
+    weight: int = 4                  # Weight in a random choice. Scenarios that take seconds have less.
+    command: str = ""                # The command, if the name has more than the command.
+    keys: tuple = ()                 # Words on a terminal, and the keys that a person presses there.
     beside: typing.Callable = nothing
     shows: typing.Callable = no_more
-    known: str = "/"                 # A known fault: files whose names begin so stay after a kill; docs/reliability.md lists it.
+    known: str = "/"                 # A known fault: files with this prefix stay after a kill; docs/reliability.md lists it.
 
     @property
     def of(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls that change files as the kernel saw them, read from strace's output. What faults.cpp did not see cannot be struck."""
+"""Reads the calls that change files, as the kernel saw them, from strace's output. A call that faults.cpp does not see cannot be struck."""
 
 import collections
 import re
@@ -66,7 +66,7 @@ def seen_by_the_kernel(text, root):
             op = "rmdir"
         by_descriptor = op in ("write", "sync", "copy", "allocate", "mapped") or call == "ftruncate"
         text_of_paths = arguments.split('"')[0] if by_descriptor else arguments
-        text_of_paths = re.sub(r'(?:AT_FDCWD|\d+)<[^<>]*>, "/', '"/', text_of_paths)      # An absolute path is relative to no folder.
+        text_of_paths = re.sub(r'(?:AT_FDCWD|\d+)<[^<>]*>, "/', '"/', text_of_paths)      # Removes the folder in front of an absolute path.
         paths = [(first or second) for first, second in PATHS.findall(text_of_paths)]
         if not any(path.startswith(root + "/") or not path.startswith("/") and not by_descriptor for path in paths):
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sample of what scripts/chaos does; that every command that writes is in it; and that no call which changes files goes past the failpoints."""
+"""Runs a sample of scripts/chaos. Checks that its scenarios include every command that writes, and that the failpoints see every call that changes files."""
 
 import collections
 import datetime
@@ -42,7 +42,7 @@ class TestPowerCut(unittest.TestCase):
 
 
 class TestPlan(unittest.TestCase):
-    """One plan in several sessions; no program runs."""
+    """Tests one plan in several sessions. Runs no program."""
 
     def test_the_parts_of_a_plan_are_the_plan(self):
         plans = chaos.plan(1000, 7, None, None)
@@ -61,7 +61,7 @@ class TestPlan(unittest.TestCase):
 
 
 class TestReport(unittest.TestCase):
-    """What `--report` prints of a log; no program runs."""
+    """Tests the report of `--report` on a log. Runs no program."""
 
     RESULTS = [{"scenario": "gc", "kind": "eio", "seed": 1, "at": 1, "op": "create", "struck": 1},
                {"scenario": "gc", "kind": "eio", "seed": 2, "at": 1, "op": "create", "broken": "lost"},
@@ -85,7 +85,7 @@ class TestReport(unittest.TestCase):
 
 
 class TestSites(unittest.TestCase):
-    """Which calls count as the same, and which faults `--sites` still has to inject; no program runs."""
+    """Tests which calls count as the same, and which faults `--sites` still has to inject. Runs no program."""
 
     SITES = {"gc": ["unlink A", "unlink A", "write B"], "apply": ["write B", "rename C"]}
 
@@ -119,7 +119,7 @@ class TestSites(unittest.TestCase):
 
 
 class TestBegan(unittest.TestCase):
-    """Which journals recovery may remove; no program runs."""
+    """Tests which journals recovery may remove. Runs no program."""
 
     HEADER = b"agentforge_journal: 1\nactions:\n"
 
@@ -134,7 +134,7 @@ class TestBegan(unittest.TestCase):
 
 
 class TestCommands(unittest.TestCase):
-    """No command is forgotten: the program's own list of them against the scenarios."""
+    """Compares the program's own list of commands with the scenarios, so that none is forgotten."""
 
     def test_every_command_has_a_scenario_or_writes_nothing(self):
         with tempfile.TemporaryDirectory(prefix="agentforge-chaos-") as folder:
@@ -151,7 +151,7 @@ class TestCommands(unittest.TestCase):
 
 
 class TestWritesNothing(test_every_command.TestEveryCommand):
-    """The commands that are said to write nothing make no call that changes files."""
+    """Checks that commands declared to write nothing make no call that changes files."""
 
     test_each_answers_in_text_and_json = None
 
@@ -175,13 +175,13 @@ TURNING = 2
 
 
 def in_turn(day):
-    """Each day the next few of the scenarios that are not cheap."""
+    """Returns a few of the scenarios that are not cheap, the next ones each day."""
     others = [scenario.name for scenario in SCENARIOS if scenario.name not in CHEAP]
     return [others[(TURNING * day + number) % len(others)] for number in range(TURNING)]
 
 
 class FailpointTest(unittest.TestCase):
-    """Each command once under strace: what the kernel saw is what faults.cpp can strike."""
+    """Runs each command once under strace, and checks that faults.cpp can strike every call that the kernel saw."""
 
     def check(self, scenarios):
         self.assertIsNotNone(shutil.which("strace"), "install strace")
@@ -214,7 +214,7 @@ class TestFailpoints(FailpointTest):
 
 
 class TestFailpointsSample(FailpointTest):
-    """In CI: the cheap commands, and each day two of the others. AGENTFORGE_DAY chooses another day's."""
+    """In CI: runs the cheap commands, and two others each day. AGENTFORGE_DAY chooses another day."""
 
     def test_no_call_of_a_sample_goes_past_the_failpoints(self):
         day = int(os.environ.get("AGENTFORGE_DAY", datetime.date.today().toordinal()))

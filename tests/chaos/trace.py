@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads what faults.cpp traced, and makes from it what a disk may hold after the power was cut."""
+"""Reads the trace of faults.cpp, from which power.py makes the contents of a disk after a power cut."""
 
 import dataclasses
 import os
@@ -27,7 +27,7 @@ class Call:
 
 
 def read_trace(path):
-    """The calls that were made, in their order."""
+    """Returns the calls in order."""
     raw, at, calls = path.read_bytes() if path.exists() else b"", 0, []
     while at + HEADER.size <= len(raw):
         size, op, number, result, offset, inode, process, path_length, other_length, data_length = HEADER.unpack_from(raw, at)
@@ -53,7 +53,7 @@ def read_shared(path):
     return Shared(count, at, OPERATIONS[op], ids[:processes])
 
 
-# What differs from run to run, or stands for many files that the same code writes. In this order.
+# Parts that differ from run to run, or that stand for many files written by the same code. Applied in this order.
 SAME_SITE = [(re.compile(pattern), word) for pattern, word in (
     (r"(?<=^tmp/)(?!agentforge-)[0-9a-f]+(?=/|$)", "RANDOM"),
     (r"(?:task|set)-[0-9a-f]{6,}[a-z0-9-]*", "TASK"),
@@ -72,7 +72,7 @@ SAME_SITE = [(re.compile(pattern), word) for pattern, word in (
 
 
 def kind_of_file(path, root):
-    """`path` without the parts that differ from run to run, such as `REPOSITORY/.agentforge/tasks/TASK/actions.yaml`."""
+    """Returns `path` without the parts that differ from run to run, such as `REPOSITORY/.agentforge/tasks/TASK/actions.yaml`."""
     first, slash, rest = os.path.relpath(path, root).partition("/")
     kind = (first if first in ("state", "home", "tmp") else "REPOSITORY") + slash + rest
     for pattern, word in SAME_SITE:
@@ -81,5 +81,5 @@ def kind_of_file(path, root):
 
 
 def site_of(call, root):
-    """The call and the kind of its files: calls with the same site are made by the same code for the same reason."""
+    """Returns the call and the kind of its files. The same code makes calls with the same site, for the same reason."""
     return " ".join([call.op, kind_of_file(call.path, root), *([kind_of_file(call.other, root)] if call.other else [])])

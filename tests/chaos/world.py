@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repositories, a home and the program in a folder that always has the same path; so a prepared one can be put back by copying it."""
+"""Repositories, a home and the program, in a folder that always has the same path, so that copying restores a prepared one."""
 
 import contextlib
 import fcntl
@@ -33,7 +33,7 @@ class Broken(Exception):
 
 
 class World:
-    """Not a test: `ProgramTest` without unittest's life cycle, with faults."""
+    """`ProgramTest` without unittest's life cycle, with faults. Not a test itself."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -51,10 +51,10 @@ class World:
         self.beside = None          # A process that runs beside the command.
         self.transcript = self.root / "transcript.yaml"
 
-    # -- a place to begin from
+    # -- the starting state
 
     def make(self, *names):
-        """One repository, `textkit`, in which commands run; or several, and commands run in the folder that has them."""
+        """Makes one repository, `textkit`, in which commands run. Or makes several; then commands run in the folder that contains them."""
         self.remove()
         self.environment = dict(self.base_environment)
         for name in ("home", "tmp"):
@@ -80,14 +80,14 @@ class World:
         return file
 
     def remove(self):
-        """Also folders that are read-only, as those of fetched packages."""
+        """Also removes read-only folders, such as those of fetched packages."""
         shutil.rmtree(self.root, ignore_errors=True)
         if self.root.exists():
             subprocess.run(["chmod", "-R", "u+rwX", str(self.root)], check=False)
             shutil.rmtree(self.root)
 
     def settings(self):
-        """What `put_back` does not: where commands run, and with which environment."""
+        """Returns the settings that `put_back` does not restore: the folder and the environment of commands."""
         return {"environment": dict(self.environment), "repositories": self.repositories, "repository": self.repository, "place": self.place}
 
     def use(self, settings):
@@ -103,7 +103,7 @@ class World:
             self.repository, self.place = before
 
     def each(self):
-        """Every repository in its turn as the one that is looked at."""
+        """Makes each repository in turn the current one."""
         for repository in self.repositories:
             with self.at(repository):
                 yield repository
@@ -131,8 +131,8 @@ class World:
         return done.stdout
 
     def run(self, *arguments, at=0, kind=None, preload=True, prefix=(), keys=()):
-        """Ends when the program and all its processes have ended. Returns the outcome and what faults.cpp counted.
-        `keys`: the program runs in a terminal, where a person presses each key once its words are on the screen."""
+        """Returns when the program and all its processes have ended: the outcome, and the counts of faults.cpp.
+        `keys`: runs the program in a terminal, where a person presses each key once its words are on the screen."""
         environment = dict(self.environment)
         if preload:
             self.trace.unlink(missing_ok=True)
@@ -172,7 +172,7 @@ class World:
                         continue
                     try:
                         data = os.read(ours, 65536)
-                    except OSError:         # Linux says so when the last writer has closed its end.
+                    except OSError:         # Linux returns this error once the last writer has closed its end.
                         break
                     if not data:
                         break
@@ -202,7 +202,7 @@ class World:
                 time.sleep(0.002)
 
     def wait_for_forks(self, seconds=120):
-        """Processes that no exec began, such as that of `start --detach`, are not in `Shared`; they have its path in their environment."""
+        """Waits for processes that began without exec, such as that of `start --detach`. They are not in `Shared`, but have its path in their environment."""
         ours, deadline = f"FAULTS_STATE={self.shared}\0".encode(), time.monotonic() + seconds
         while True:
             running = [int(place.name) for place in pathlib.Path("/proc").glob("[0-9]*") if self.runs_with(place, ours)]
@@ -222,7 +222,7 @@ class World:
             return False
 
     def program(self, *arguments, codes=(0,), keys=()):
-        """Without a fault; traced so that processes in the background are waited for."""
+        """Runs the program without a fault. Traces it, to wait for its background processes."""
         outcome, _ = self.run(*arguments, keys=keys)
         if outcome.code not in codes:
             raise Broken(f"`{' '.join(map(str, arguments))}` without a fault: exit code {outcome.code}: {outcome.all.strip()[-600:]}")
@@ -232,10 +232,10 @@ class World:
     def answered(self):
         return "--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}"
 
-    # -- looking
+    # -- checking
 
     def tasks(self):
-        """In the order of their births: task.yaml is never changed."""
+        """Returns the tasks in order of creation. task.yaml never changes, so its time shows the order."""
         folder = self.repository / ".agentforge" / "tasks"
         names = [path.name for path in folder.iterdir() if not path.name.startswith(".")] if folder.exists() else []
         born = {name: (folder / name / "task.yaml").stat().st_mtime_ns if (folder / name / "task.yaml").exists() else float("inf") for name in names}
@@ -251,7 +251,7 @@ class World:
         return {path.parent.name: path.read_bytes() for repository in self.repositories for path in repository.glob(".agentforge/tasks/[!.]*/actions.yaml")}
 
     def checkout(self):
-        """What a user would notice of their own: files, index, HEAD."""
+        """Returns the user's own state in which they would notice a change: files, index, HEAD."""
         return [self._checkout() for _ in self.each()]
 
     def _checkout(self):
@@ -270,7 +270,7 @@ class World:
         return sorted(text.splitlines())
 
     def picture(self):
-        """What came of it: the same after a fault and recovery as without the fault."""
+        """Returns the result, which must be the same after a fault and recovery as without the fault."""
         self.records = {}
         return [self._picture() for _ in self.each()]
 
@@ -292,22 +292,22 @@ class World:
                 "waiting": len(self.program("escalations", "list", "--json").json["escalations"])}
 
     def audit(self, task):
-        """What `audit verify` finds wrong, as its kinds."""
+        """Returns the kinds of faults that `audit verify` finds."""
         verdict = self.program("audit", "verify", task, codes=(0, 1))
         return [] if verdict.code == 0 else sorted({line.split()[1] for line in verdict.out.splitlines() if line.startswith("  ") and line.split()[0] not in ("ok", "unchecked")}
                                                    | set(ERROR.findall(verdict.err)))
 
     @staticmethod
     def in_use(path):
-        """AgentForge removes a file of a process once no process has that number; on a busy machine another may have it by now."""
+        """True if a process has that number. AgentForge removes a file of a process once none has, but on a busy machine another process may have it by now."""
         found = re.search(r"/\.agentforge-new-(\d+)-|/\.git/agentforge-[^/]*-(\d+)(?:/|$)", path)
         return found is not None and os.path.exists(f"/proc/{found.group(1) or found.group(2)}")
 
     def left_over(self):
-        """Temporary files that nobody will ever clear away: `agentforge gc` and `git gc` had their chance."""
+        """Returns temporary files that nothing will ever remove: `agentforge gc` and `git gc` have already run."""
         for repository in self.each():
             for lock in (repository / ".git").rglob("*.lock"):
-                os.utime(lock, (0, 0))          # As if that had been long ago.
+                os.utime(lock, (0, 0))          # Makes the lock look old.
             self.program("gc")
             self.git("gc", "--quiet", "--prune=now")
         found = []

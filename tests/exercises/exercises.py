@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs exercises through the whole program with a scripted model behind HTTP, and measures what came of each.
+"""Runs exercises through the whole program with a scripted model behind HTTP, and measures each result.
 
-An exercise is data (README.md has the format): a repository, a request, what a competent model would write, and hidden tests that decide
+An exercise is data (README.md has the format): a repository, a request, the work of a competent model, and hidden tests that decide
 whether a delivered commit is correct. Three models work on each:
 
   honest    writes the right thing first
@@ -42,11 +42,11 @@ ANSWER = "Write what the requirements say; the tests are right."
 
 
 class BadExercise(Exception):
-    """What is wrong with an exercise's file."""
+    """A fault in an exercise's file."""
 
 
 def read_exercise(file):
-    """The exercise in `file`, checked. An unknown or missing field is an error."""
+    """Reads and checks the exercise in `file`. An unknown or missing field is an error."""
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
     where = f"{file.parent.name}/{file.name}"
     if not isinstance(data, dict) or data.get("agentforge_exercise") != 1:
@@ -73,12 +73,12 @@ def call(tool, **arguments):
 
 
 def write(files):
-    """Calls that write files; one whose text is null is deleted."""
+    """Returns calls that write files. A file whose text is null is deleted."""
     return [call("delete_file", path=path) if text is None else call("create_file", path=path, content=text) for path, text in files.items()]
 
 
 def test_suite(requirements):
-    """The artifact of RED: which test covers which requirement: its id, `R1 guard` for a test that passes before the change, or a map of the contract's fields."""
+    """Returns the artifact of RED, with the requirement that each test covers: its id, `R1 guard` for a test that passes before the change, or a map of the contract's fields."""
     def entry(name, ref):
         if isinstance(ref, dict):
             return {"name": name, **ref}
@@ -95,29 +95,29 @@ def green(files, summary="It does what the tests say"):
 
 
 def failing_tests(texts):
-    """Ids of tests that a context says fail."""
+    """Returns the ids of tests that fail according to a context."""
     return re.findall(r"([\w./-]+\.\w+::[^\"\\;]+?)(?: \(line \d+\))? fails: ", texts)
 
 
 def unbuilt_files(texts):
-    """Files of which a context says that only they keep the tests from being built."""
+    """Returns the files that alone prevent the tests from building, according to a context."""
     return sorted({file for file, place in re.findall(r"([\w./-]+\.\w+)(?: \(line \d+\))? could not be loaded: does not build: ([\w./-]+):\d", texts) if file == place})
 
 
 def is_test(id, file, name):
-    """Whether the gates may call a test that RED's artifact names so: with or without its class."""
+    """True if the gates may use this name for the test that RED's artifact names: with or without its class."""
     names = {name, name.replace(" > ", "::"), name.replace(".", "::")}
     return id.startswith(f"{file}::") and any(f"::{id.removeprefix(file + '::')}".endswith(f"::{each}") for each in names)
 
 
 def worthless_tests(texts):
-    """Whether the last result in a context says that tests pass and prove nothing. The stage's instructions always speak of such tests."""
+    """True if the last result in a context says that tests pass and prove nothing. Ignores the stage's instructions, which always mention such tests."""
     return "must be rewritten" in texts.rpartition("last_result:")[2]
 
 
 class Script:
-    """What the model does in one stage: drafts one after the other. The next is begun when the one before was handed in and refused;
-    the last is repeated. A file that is there already is edited, or deleted and made anew where the stage's agent may not edit."""
+    """The model's work in one stage: one draft after another. The next begins when the previous one was handed in and refused. The last one is
+    repeated. An existing file is edited, or deleted and created again if the stage's agent may not edit."""
 
     def __init__(self, drafts, edits=True):
         self.drafts = drafts
@@ -126,14 +126,14 @@ class Script:
         self.todo = None
 
     def is_over(self):
-        """The last draft was handed in."""
+        """True if the last draft was handed in."""
         return self.todo is not None and not self.todo and self.draft == len(self.drafts) - 1
 
     def begin(self):
         self.todo = collections.deque(self.drafts[self.draft])
 
     def next(self, failed):
-        """The next tool call. `failed`: the last action was refused or failed."""
+        """Returns the next tool call. `failed`: the last action was refused or failed."""
         if self.todo is None:
             self.begin()
             failed = False
@@ -141,7 +141,7 @@ class Script:
             self.draft = min(self.draft + 1, len(self.drafts) - 1)
             self.begin()
             failed = False
-        if failed and self.last and self.last["name"] == "create_file":      # It is there already: read it, then write it anew.
+        if failed and self.last and self.last["name"] == "create_file":      # The file exists already: read it, then rewrite it.
             path, content = self.last["arguments"]["path"], self.last["arguments"]["content"]
             again = [call("read_file", path=path), call("edit_file", path=path, content=content)] if self.edits else [call("delete_file", path=path), self.last]
             self.todo.extendleft(reversed(again))
@@ -150,7 +150,7 @@ class Script:
 
 
 class ExerciseModel(ModelServer):
-    """A model that knows the exercise's solution. It looks at whether its last action failed, and at nothing else."""
+    """A model that knows the exercise's solution. It only checks whether its last action failed."""
 
     def __init__(self, exercise, model):
         super().__init__({"entries": []}, SOURCE / "config")
@@ -168,7 +168,7 @@ class ExerciseModel(ModelServer):
         return self.exercise.get("sloppy", []) if model == "sloppy" else self.exercise["hopeless"]
 
     def drafts_of_tests(self, model):
-        """(tests, requirements), the right ones last."""
+        """Returns (tests, requirements), the right ones last."""
         exercise = self.exercise
         drafts = []
         for draft in self.wrong_drafts(model):
@@ -181,7 +181,7 @@ class ExerciseModel(ModelServer):
         return [*drafts, (exercise["tests"], exercise["requirements"])]
 
     def work(self, model):
-        """What `model` hands in, draft by draft: (stage, role) -> drafts."""
+        """Returns the drafts that `model` hands in: (stage, role) -> drafts."""
         exercise = self.exercise
         wrong = collections.defaultdict(list)
         for draft in self.wrong_drafts(model):
@@ -222,7 +222,7 @@ class ExerciseModel(ModelServer):
         return {"tool_calls": [back or script.next(bool(last) and last.group(1) == "failure")]}
 
     def hand_back(self, stage, script, texts):
-        """In GREEN, once the right work was refused because of a wrong draft of tests that RED's gate could not tell: the call that sends them back."""
+        """Returns the call that sends tests back from GREEN: once the right work was refused because of a wrong draft of tests that RED's gate could not detect."""
         red = self.scripts[("red", None)]
         if stage != "green" or not script.is_over() or red.draft == len(red.drafts) - 1:
             return None
@@ -268,7 +268,7 @@ def write_files(folder, files):
 
 
 def run_suite(command, folder, env):
-    """(passed, seconds, output) of a shell command in `folder`."""
+    """Runs a shell command in `folder`. Returns (passed, seconds, output)."""
     began = time.monotonic()
     try:
         done = subprocess.run(["/bin/sh", "-ec", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -340,7 +340,7 @@ class Run:
         return result
 
     def outcome(self, done):
-        """What came of the task, by its branch and by the exit code; never by what the program says of itself."""
+        """Returns the task's result, from its branch and the exit code, never from the program's own report."""
         branches = self.git("for-each-ref", "--format=%(refname:short)", "refs/heads/agentforge").split()
         said = re.findall(r"AF-[A-Z]+-\d{3}[^\n]*", done.stderr + done.stdout)
         cause = " | ".join(said[-2:])[:400] or (done.stderr or done.stdout).strip()[-300:]
@@ -357,14 +357,14 @@ class Run:
         return {"outcome": "lost", "exit_code": done.returncode, "cause": cause}
 
     def answered(self, server, model):
-        """The question is answered and a competent model takes over: what comes of it, and whether it saw the answer."""
+        """Answers the question and lets a competent model continue. Returns the result, and whether the model saw the answer."""
         listed = self.agentforge("escalations", "list", "--json")
         ids = re.findall(r"ESC-[0-9A-Za-z-]+", listed.stdout)
         if not ids:
             return "no question is open"
         server.become("honest")
         seen_before = len(server.requests)
-        # A question with choices takes one of them; else the words.
+        # Answers a question with one of its choices if it has any; otherwise with words.
         tasks = sorted(path.name for path in (self.repository / ".agentforge" / "tasks").iterdir())
         told = self.agentforge("resolve", ids[0], ANSWER)
         if told.returncode not in (0, 22):
@@ -375,14 +375,14 @@ class Run:
         return outcome["outcome"] + ("" if words else ", answer not shown") + (": " + outcome["cause"] if "cause" in outcome else "")
 
     def floor(self, folder):
-        """One clean build and suite of the finished tree."""
+        """Returns the time of one clean build and suite of the finished tree."""
         clean = folder / "floor"
         write_files(clean, {**self.exercise["repository"], **self.exercise["tests"], **self.exercise["solution"]})
         passed, seconds, out = run_suite(self.exercise["suite"], clean, self.env)
         return round(seconds, 2) if passed else f"the exercise's own suite fails: {out[-300:]}"
 
     def used(self):
-        """(prompt tokens, time of the gates) by the task's own account; None where it has none."""
+        """Returns (prompt tokens, time of the gates) from the task's own figures; None if it has none."""
         tasks = sorted(path.name for path in (self.repository / ".agentforge" / "tasks").glob("*-*"))
         done = self.agentforge("cost", "--json", *tasks[:1])
         with contextlib.suppress(json.JSONDecodeError, KeyError):
@@ -430,7 +430,7 @@ def as_expected(result):
 
 
 def read_arguments(parser):
-    """The arguments, with the flags that exercises and liars have in common."""
+    """Returns the arguments, with the flags that exercises and liars share."""
     parser.add_argument("--author", choices=AUTHORS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", metavar="FILE", help="writes one line a run")
@@ -440,7 +440,7 @@ def read_arguments(parser):
 
 
 def refuse_unknown(parser, names, known):
-    """Ends where a name is neither one of `known` (`language/name`) nor a language of theirs."""
+    """Exits if a name is neither one of `known` (`language/name`) nor a language of one."""
     unknown = [name for name in names if name not in known and not any(each.startswith(name + "/") for each in known)]
     if unknown:
         parser.error("nothing has the name " + ", ".join(unknown))

@@ -27,9 +27,10 @@ struct SocketLimits {
     std::shared_ptr<Refusal> refusal;  ///< Set before the first connection is accepted.
 };
 
-/// Why the head of a request is refused: its first line is not method, address and version; a line is not a header, or holds a
-/// control character; a line or the whole head is too long, or there are too many lines; the length of the body is not a number;
-/// or the empty line at its end is missing. The parser behind it would refuse without a reason, or see another request.
+/// The reason why the head of a request is refused. Reasons: the first line is not method, address and version; a line is not a
+/// header, or holds a control character; a line or the whole head is too long, or there are too many lines; the length of the
+/// body is not a number; the empty line at the end is missing. The parser behind this check would refuse without a reason, or see
+/// another request.
 struct UnreadableHead {
     int status = 400;
     Error problem;

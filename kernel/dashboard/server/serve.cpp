@@ -78,7 +78,7 @@ private:
         return {status, Error{"AF-DASH-040", what, where, remedy, ErrorKind::invalid}};
     }
 
-    /// Returns what is wrong with the request, or nothing if it was read.
+    /// Returns the fault of the request, or nothing if it was read.
     std::optional<UnreadableHead> read(Net::HTTPServerRequest& request, HttpRequest& asked) const {
         asked.only_head = request.getMethod() == Net::HTTPRequest::HTTP_HEAD;
         asked.method = asked.only_head ? "GET" : request.getMethod();
@@ -113,7 +113,7 @@ private:
     }
 
     std::optional<UnreadableHead> read_body(Net::HTTPServerRequest& request, HttpRequest& asked) const {
-        // Allows only one way to say where a body ends: with two, two parsers may see different requests.
+        // Allows only one way to mark the end of a body: with two, two parsers may see different requests.
         if (asked.headers.contains("transfer-encoding")) {
             return unreadable("The request's body does not say its length", "Transfer-Encoding", "send `Content-Length`",
                               Net::HTTPResponse::HTTP_LENGTH_REQUIRED);
@@ -191,7 +191,7 @@ private:
         }
     }
 
-    /// True if the client closed the connection, or sent something where it must not.
+    /// True if the client closed the connection, or sent data where none is allowed.
     static bool has_left(int socket) {
         char byte = 0;
         const ssize_t count = ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -222,7 +222,7 @@ private:
         }  // Otherwise unread bytes would reset the connection before the close is read.
     }
 
-    /// Returns once the connection is closed by a frame that says why.
+    /// Returns once the connection is closed by a frame with the reason.
     static void speak(Net::WebSocket& web_socket, EventSource& events) {
         try {
             for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program wrote into the workspace: checked against its role's rights, and undone if they do not allow it.
+// Checks a program's writes to the workspace against its role's rights, and undoes the forbidden ones.
 #pragma once
 
 #include <string>

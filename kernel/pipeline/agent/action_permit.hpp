@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an interactive task's agent may carry out an action: a person decides.
+// A person's decision whether the agent of an interactive task may carry out an action.
 #pragma once
 
 #include "agent/runner.hpp"

@@ -114,7 +114,7 @@ Result<std::optional<json::object>> collect_artifact(const std::string& scratch)
     std::error_code none;
     const auto status = std::filesystem::symlink_status(file, none);
     if (!std::filesystem::exists(status)) { return std::optional<json::object>(); }
-    // Through a link, the kernel would read with its own rights what the command may not.
+    // Through a link, the kernel would use its own rights to read a file that the command may not read.
     if (!std::filesystem::is_regular_file(status)) { return broken("is not a regular file"); }
     const auto text = read_file(file, most_artifact_bytes);
     if (!text.ok()) { return broken("cannot be read: " + text.error().message); }

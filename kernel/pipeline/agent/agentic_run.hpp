@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agentic command in the workspace of an agent run: its sandbox, and what becomes of its writes.
+// An agentic command in the workspace of an agent run: its sandbox, and the check of its writes.
 #pragma once
 
 #include <string>

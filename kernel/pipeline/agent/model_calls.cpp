@@ -87,7 +87,7 @@ Result<void> ModelCalls::attempt_failed(unsigned step, unsigned attempt, const E
                                   .code = error.code,
                                   .message = error.message,
                                   .where = error.where};
-    // The model may have begun; its work must be paid for.
+    // If the model may have begun, the call may have cost money.
     if (may_have_been_charged(error)) { failed.usage = asked_; }
     attempts_recorded_ = true;
     return run_.session.record(failed, &run_.who);

@@ -24,8 +24,8 @@ public:
     [[nodiscard]] SpentAttempts spent_attempts(unsigned step) const;
     [[nodiscard]] Result<void> attempt_failed(unsigned step, unsigned attempt, const Error& error);
 
-    /// Returns the token calibration that this task's finished runs found for the same model. A run then need not find it again
-    /// by exceeding the budget. The records before this run's own do not change, so a resumed run begins with the same value.
+    /// Returns the token calibration that this task's finished runs found for the same model, so a run need not exceed the budget
+    /// to find it again. It depends only on records before this run's own, so a resumed run begins with the same value.
     [[nodiscard]] unsigned calibration(const ModelClient* model) const;
 
 private:

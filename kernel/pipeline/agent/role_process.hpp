@@ -17,8 +17,8 @@
 
 namespace agentforge::kernel {
 
-/// Returns the top-level entries of the workspace that the role may write, for confinement: Landlock knows folders, not globs.
-/// Writes that a pattern forbids inside them are found afterwards, by comparing the trees (`accept_writes`).
+/// Returns the top-level entries of the workspace that the role may write, for confinement: Landlock takes folders, not globs.
+/// Comparing the trees afterwards (`accept_writes`) finds writes inside them that a pattern forbids.
 [[nodiscard]] std::vector<std::string> writable_entries(RoleWorkspace& workspace, const std::string& root);
 
 /// Returns a subprocess's result as a tool or stage sees it: without secrets, in UTF-8.
@@ -28,7 +28,7 @@ namespace agentforge::kernel {
 /// calls of its host.
 [[nodiscard]] ServerPlace stage_process_place(TaskTrees& trees, const TaskServices& services);
 
-/// Runs a program with the role's rights. Takes back and records writes since `tree` that the role may not make: path rules bind
+/// Runs a program with the role's rights. Undoes and records writes since `tree` that the role may not make: path rules bind
 /// every tool. Returns the allowed writes. Errors: those of `accept_writes` and of the sandbox.
 [[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_confined(TaskSession& session,
                                                                                  TaskWorkspace& task_workspace,
@@ -36,8 +36,8 @@ namespace agentforge::kernel {
                                                                                  const RecordAgent& who, const std::string& tree,
                                                                                  const ProcessSpec& spec);
 
-/// Runs a program with a role's rights. Returns its result and the files it wrote. A write beyond the role's rights is taken
-/// back, recorded as `violation`, and returned as Error AF-ORCH-026.
+/// Runs a program with a role's rights. Returns its result and the files it wrote. A write beyond the role's rights is undone,
+/// recorded as `violation`, and returned as Error AF-ORCH-026.
 [[nodiscard]] Result<std::pair<ProcessResult, std::vector<Change>>> run_process_as_role(TaskSession& session,
                                                                                         TaskWorkspace& task_workspace,
                                                                                         TaskServices& services,

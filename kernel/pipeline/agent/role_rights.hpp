@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a role may write in a task.
+// The files that a role may write in a task.
 #pragma once
 
 #include <agentforge/result.hpp>

@@ -17,7 +17,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// A command that works agentically has its own tools; only the actions that end its work remain.
+/// A command in agentic mode has its own tools. Keeps only the actions that end its work.
 void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     std::erase_if(agent.allowed_tools, [&services](const std::string& name) {
         if (!services.plugins.has(PluginKind::tool, name)) { return true; }
@@ -26,7 +26,7 @@ void keep_final_tools(const TaskServices& services, AgentDefinition& agent) {
     });
 }
 
-/// Returns the contract of what the run hands in. None if that is a text.
+/// Returns the contract of the artifact that the run hands in. None if the run hands in a text.
 Result<std::optional<Contract>> contract_of_run(const TaskServices& services, const StageTemplate& stage, const AgentRun& run) {
     if (run.text_answer) { return std::optional<Contract>(); }
     AF_TRY(Contract contract, services.contracts.get(!run.output_contract.empty() ? run.output_contract : stage.contract));

@@ -63,8 +63,8 @@ Result<std::string> agents_md_of(const TaskServices& services, TaskTrees& trees,
     return sanitize_utf8(shown.size() > most_bytes ? head_and_tail(shown, most_bytes) : shown);
 }
 
-/// What the specification's dependencies came to, for the stages that build on it: branches and commits of other tasks; tag,
-/// commit and path of artifacts of other repositories.
+/// Returns the results of the specification's dependencies, for the stages that build on it: branches and commits of other tasks;
+/// tag, commit and path of artifacts of other repositories.
 json::object dependencies_for(const TaskState& state, const StageTemplate& stage) {
     if (!state.dependencies || makes(stage, contract_name::specification)) { return {}; }
     json::object met;
@@ -73,10 +73,10 @@ json::object dependencies_for(const TaskState& state, const StageTemplate& stage
     return met;
 }
 
-/// Adds what the agents of the stage are told besides its own input.
+/// Adds context for the agents of the stage besides its own input.
 Result<void> add_to_state(json::object& shown, const OpenRun& open, bool review) {
     const TaskState& state = open.state();
-    // A person's guidance at resume. Steps have no memory, so every step of the first stage that hears it gets it.
+    // A person's guidance at resume. Steps have no memory, so every step of the first stage that gets the guidance gets it.
     if (const std::string& guidance = state.resumption.guidance; !guidance.empty()) { shown["guidance"] = guidance; }
     if (review) {
         shown["task_history"] = task_history(state);
@@ -84,7 +84,7 @@ Result<void> add_to_state(json::object& shown, const OpenRun& open, bool review)
         AF_CHECK(add_context(shown, open.session, open.task_workspace));
     }
     if (json::object iteration = review ? json::object() : iteration_context(state); !iteration.empty()) {
-        // The path is inside.
+        // `iteration_context` contains the feedback.
         if (const json::value* text = shown.if_contains("feedback"); text != nullptr && *text == json::value(*state.feedback)) {
             shown.erase("feedback");
         }

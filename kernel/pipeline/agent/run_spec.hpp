@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The description of its task that an agent gets (RunSpec): goal, criteria, context, limits.
+// Builds the task description that an agent gets (RunSpec): goal, criteria, context, limits.
 #pragma once
 
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace agentforge::kernel {
 
-/// Returns the specification of a run, without its limits. `agent`: with the tools that it really has. `gate`: its exit gate, or
-/// empty. Errors: those of the artifacts and of the trees.
+/// Returns the specification of a run, without its limits. `agent`: lists only the tools that it really has. `gate`: its exit
+/// gate, or empty. Errors: those of the artifacts and of the trees.
 [[nodiscard]] Result<RunSpec> run_spec(const OpenRun& open, const AgentDefinition& agent, const AgentRun& run,
                                        const std::optional<Contract>& contract, const std::string& gate,
                                        const ArtifactsByName& by_contract);
 
-/// Checks that the system prompt and the tools of the stage's agent and reviewers leave room in the context, before a task that
-/// cannot succeed begins. Does not count tools of servers and of plugins from elsewhere: they are unknown until they run. Errors:
-/// AF-AGENT-013, and those of the agents, contracts and models.
+/// Checks, before a task begins, that the system prompt and the tools of the stage's agent and reviewers leave room in the
+/// context. A task without that room cannot succeed. Does not count tools of servers and of plugins from elsewhere: they are
+/// unknown until they run. Errors: AF-AGENT-013, and those of the agents, contracts and models.
 [[nodiscard]] Result<void> check_prompts_fit(const TaskServices& services, const StageTemplate& stage,
                                              const std::string& request);
 

@@ -16,15 +16,15 @@ class RunWorkspace {
 public:
     explicit RunWorkspace(OpenRun& run) : run_(run) {}
 
-    /// Call first. `writes`: false for a reviewer, who changes nothing whatever the role may write elsewhere: the measured tree
-    /// must stay. Errors: those of `role_paths` and RoleWorkspace::open.
+    /// Call first. `writes`: false for a reviewer. A reviewer may write nothing, whatever its role allows elsewhere, because the
+    /// measured tree must not change. Errors: those of `role_paths` and RoleWorkspace::open.
     [[nodiscard]] Result<void> open(bool writes);
-    /// Forbids all writes, for a role none of whose tools writes: a program that one of them starts may not write either. Call
-    /// before the workspace is used.
+    /// Forbids all writes, for a role without a writing tool: programs that its tools start may not write either. Call before the
+    /// workspace is used.
     [[nodiscard]] Result<void> forbid_writes();
 
     [[nodiscard]] RoleWorkspace& files() noexcept { return *files_; }
-    /// The tree with everything that the run has written so far, as far as it was recorded or measured.
+    /// The tree with everything that the run has written, recorded or measured so far.
     [[nodiscard]] const std::string& tree() const noexcept { return tree_; }
     void set_tree(std::string tree) { tree_ = std::move(tree); }
 

@@ -38,7 +38,7 @@ Result<void> WorkChecks::after_edit(const std::vector<std::string>& paths) {
             if (report.error().kind != ErrorKind::cancelled) { context_.log(LogLevel::warning, report.error().to_string(), {}); }
             return {};
         }
-        if (!report->passed && check.must_pass) { return {}; }  // The checks after it would be meaningless.
+        if (!report->passed && check.must_pass) { return {}; }  // Checks after a failed one would be meaningless.
     }
     return {};
 }
@@ -93,7 +93,7 @@ Result<GateReport> WorkChecks::measured_for_action(const GateRequest& request, c
     return report;
 }
 
-/// A wrong declaration is the model's to fix, now. A missing toolchain or dependency is reported later, when tests need it.
+/// The model must fix a wrong declaration, and now. A missing toolchain or dependency is reported later, when tests need it.
 Result<void> WorkChecks::try_interfaces(const json::object& specification) {
     const StageClock::Pause measuring(run_.clock);
     auto tried = run_.task_workspace.try_specification(workspace_.tree(), specification, run_.stop());

@@ -124,7 +124,7 @@ private:
     [[nodiscard]] const TaskState& state() const { return session_.state(); }
     [[nodiscard]] const DeliverySettings& settings() const { return services_.delivery; }
 
-    /// The commit was already delivered, but the call's result was lost. Does not measure or commit again.
+    /// Handles a commit that was already delivered, but whose call's result was lost. Does not measure or commit again.
     Result<bool> delivered_before() {
         if (state().delivery.workspace_tree != state().tree) { return false; }
         if (!state().commit.empty()) {
@@ -146,7 +146,8 @@ private:
                      "if the request needs no change, abort the task", ErrorKind::invalid};
     }
 
-    /// The set that the task is a part of. The task that wrote its specification is not a part: it delivers by itself.
+    /// Returns the set that the task is a part of. The task that wrote the set's specification is not a part: it delivers by
+    /// itself.
     Result<std::optional<TaskSet>> set_of_part() {
         if (state().set_file.empty()) { return std::optional<TaskSet>(); }
         AF_TRY(TaskSet set, load_set(state().set_file));
@@ -258,7 +259,7 @@ private:
         auto commit = task_workspace_.commit(commit_order(branch, std::move(hooks.message)), stop_);
         if (!commit.ok()) {
             Error error = commit.error();
-            // If a branch of that name exists, the user must move it, not a model.
+            // If a branch of that name exists, the user must move it; a model cannot.
             if (error.kind == ErrorKind::conflict) { error.kind = ErrorKind::unavailable; }
             return error;
         }
@@ -526,8 +527,7 @@ Result<void> check_leaves_branch(const DeliverySettings& settings, const std::st
 
 Result<Delivery> deliver_task(TaskSession& session, TaskWorkspace& task_workspace, TaskServices& services, StageClock& clock,
                               const DeliveryRequest& request) {
-    const StageClock::Pause measuring(
-        clock);  // Time for gates, hooks, a passphrase and a push does not count as an agent's time.
+    const StageClock::Pause measuring(clock);  // Time for gates, hooks, a passphrase and a push does not count as agent time.
     return Deliverer(session, task_workspace, services, request).run();
 }
 

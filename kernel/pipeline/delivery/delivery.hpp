@@ -42,8 +42,8 @@ struct HookVerdict {
     bool ran = false;
     bool changed_tree = false;
     bool refuses_message = false;  ///< A hook refused the message, not the change.
-    bool could_not_run = false;    ///< The verdict is not about the change: a hook lacks a program, took too long, or refuses the
-                                   ///< commit before the task, too.
+    bool could_not_run = false;    ///< The verdict is not about the change: a hook lacks a program, took too long, or also
+                                   ///< refuses the commit before the task.
     GateReport report;
 };
 [[nodiscard]] Result<HookVerdict> judge_hooks(TaskWorkspace& task_workspace, TaskServices& services, HookOrder& order,

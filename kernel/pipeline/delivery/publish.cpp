@@ -114,7 +114,7 @@ std::string request_page(const RemotePlace& place, const std::string& branch, co
 
 namespace {
 
-/// Whether a remote's address is a folder below `place`.
+/// True if a remote's address is a folder below `place`.
 bool lies_in(std::string_view address, const std::filesystem::path& place) {
     if (address.starts_with("file://")) { address.remove_prefix(7); }
     // `https://…`, `git@host:…` and `ext::…`, by git's own rules.

@@ -30,12 +30,12 @@ public:
           base_(delivery_base(session.state())),
           stop_{&services.cancel, std::nullopt} {}
 
-    /// A killed rebase may have moved the branch without recording it.
+    /// Finishes an earlier rebase: a killed process may have moved the branch without recording it.
     Result<void> finish_earlier() {
         if (!state().rebase) { return {}; }
         const records::RebasePrepared prepared = *state().rebase;
         AF_TRY(const auto there, task_workspace_.branch(prepared.branch));
-        if (!there || there->first != prepared.commit) { return {}; }  // It was not moved: begins again.
+        if (!there || there->first != prepared.commit) { return {}; }  // The branch was not moved: starts again.
         AF_CHECK(record(prepared));
         base_ = delivery_base(state());
         return {};
@@ -149,7 +149,7 @@ private:
                      ErrorKind::denied};
     }
 
-    /// Makes the commit. No branch is on it yet.
+    /// Makes the commit. No branch points to it yet.
     Result<records::RebasePrepared> prepare(const std::string& head_tree) {
         AF_TRY(const MadeCommit made, commit());
         AF_TRY(records::Kept report, session_.keep(to_json(report_)));

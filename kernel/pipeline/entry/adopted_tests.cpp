@@ -217,7 +217,7 @@ Result<std::map<std::string, FoundTests>> discover(TaskSession& session, TaskGat
     return found_tests(report);
 }
 
-/// Gives each test the requirement that the task it comes from recorded for it: under its name, else under its last word.
+/// Gives each test the requirement that its original task recorded for it: under its name, else under its last word.
 void take_recorded_traces(const json::array& recorded_files, const std::string& path, std::vector<TracedTest>& tests) {
     std::map<std::string, json::object> recorded;
     for (const json::value& file : recorded_files) {
@@ -292,7 +292,7 @@ public:
     TestAdoption(TaskSession& session, TaskWorkspace& task_workspace, EventSink& events, const Stop& stop)
         : session_(session), task_workspace_(task_workspace), events_(events), stop_(stop) {}
 
-    /// Returns the test suite that the tests are.
+    /// Returns the imported tests as a test suite.
     Result<json::object> adopt();
 
 private:
@@ -309,7 +309,7 @@ private:
     const Stop& stop_;
     json::object specification_;
     ImportedTests imported_;
-    std::set<std::string> unchanged_;  ///< Files that the repository has already, as they are.
+    std::set<std::string> unchanged_;  ///< Files that the repository already has unchanged.
     json::array test_files_;
     std::vector<std::string> untraced_;  ///< Tests whose requirement is unknown.
 };

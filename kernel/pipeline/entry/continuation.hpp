@@ -28,12 +28,12 @@ struct ContinueOptions {
     const TaskState& state, const std::function<Result<PipelineTemplate>(std::string_view name)>& pipelines,
     const std::string& extend_to);
 
-/// Returns what the stages of `pipeline` (the task's template, perhaps extended) begin with from `first` on: what the task
-/// imported and what its stages have made so far.
+/// Returns what the stages of `pipeline` (the task's template, perhaps extended) can use from `first` on: the task's imports and
+/// the artifacts of its stages so far.
 [[nodiscard]] Beginning rest_of(const TaskState& state, const PipelineTemplate& pipeline, std::size_t first,
                                 std::string_view exit);
 
-/// Checks that the artifacts so far satisfy their contracts as they are now, and that their files hold what was accepted. Errors:
+/// Checks that the artifacts so far satisfy the current contracts and that their files are unchanged since acceptance. Errors:
 /// AF-ORCH-051, AF-ORCH-054.
 [[nodiscard]] Result<void> check_artifacts_again(const TaskSession& session, const ContractSet& contracts);
 

@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// Returns the files that the task's specification creates or modifies. Of the files that act later, roles may write only these.
+/// Returns the files that the task's specification creates or modifies. Roles may write no other files that act later.
 [[nodiscard]] Result<std::vector<std::string>> specified_files(const TaskSession& session);
 
 /// Returns the task's changes in files that act later, from its base to `tree`: one line each, with the hash of the file's new

@@ -145,7 +145,7 @@ public:
         if (open && open->kind != QuestionKind::escalation) { open_ = *open; }
     }
 
-    /// Returns the id of what was decided on.
+    /// Returns the id of the item that was decided on.
     Result<std::string> decide();
 
 private:
@@ -207,7 +207,7 @@ Result<void> ItemDecision::check_item() const {
         return setup_.escalations.missing_question_error(open_.id, task_id_);
     }
     AF_CHECK(check_files_are_own(setup_.store.paths(task_id_), state_));
-    // An answer that exists is named first: neither approval nor feedback can follow it.
+    // Reports an existing answer first: neither approval nor feedback can follow it.
     const auto has_answer = setup_.escalations.has_answer(open_.id);
     return decision_.approved && has_answer.ok() && !*has_answer ? check_shown(setup_, state_, open_) : Result<void>();
 }

@@ -180,7 +180,7 @@ HandlerGroup::Call<void> HandlerGroup::notification(const ApprovalRequest& reque
 
 namespace {
 
-// The answer that was agreed for the case that nobody answers, and how it is recorded.
+// The agreed answer if nobody answers, and how it is recorded.
 
 std::optional<Resolution> answer_at_deadline(const Escalation&, const AnswerBy& by) {
     if (by.then == "abort") { return Resolution{true, {}, nobody}; }

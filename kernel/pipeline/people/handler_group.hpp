@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The escalation handlers of a project (`escalation.handlers`) as one: all of them notify, and the first answer wins.
 //
-// The notifications of each are recorded beside the question (NotificationLog), so a failed notification is retried by the next
-// process that resumes the task, waits for it, or runs `agentforge remind`. These also process reminders and deadlines. No
-// process waits for them; the next one that looks does what is due by then.
+// Each handler's notifications are recorded beside the question (NotificationLog). The next process that resumes the task, waits
+// for it, or runs `agentforge remind` retries failed ones. It also handles reminders and deadlines. No process waits for a due
+// time: the next one that checks does everything due by then.
 #pragma once
 
 #include <chrono>
@@ -40,7 +40,7 @@ struct HandlerGroupOptions {
     std::function<void()> left_behind = {};
 };
 
-/// What was done for one question.
+/// The actions taken for one question.
 struct ProcessedDue {
     std::vector<std::string> notified;  ///< The handlers that notified now.
     unsigned reminder = 0;              ///< Number of the reminder. 0: the question itself.
@@ -55,7 +55,7 @@ class HandlerGroup final : public EscalationHandler {
 public:
     HandlerGroup(std::vector<GroupedHandler> handlers, HandlerGroupOptions options);
 
-    /// Returns the names of all handlers, with commas.
+    /// Returns the names of all handlers, separated by commas.
     [[nodiscard]] std::string name() const override {
         std::string names;
         for (const GroupedHandler& one : handlers_) { names += (names.empty() ? "" : ", ") + one.name; }

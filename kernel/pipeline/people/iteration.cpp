@@ -114,7 +114,7 @@ json::object iteration_context(const TaskState& state) {
     for (const FeedbackIssue& issue : issues) { (issue.must_address ? must : should).emplace_back(in_words(issue)); }
     json::object feedback;
     if (!must.empty()) { feedback["must_address"] = must; }
-    // For stages that know only text, the text ends with the lists too. They are not repeated.
+    // The text ends with the lists too, for stages that know only text. Does not repeat them.
     const std::string lists = in_words(Feedback{"", issues});
     std::string overall = *state.feedback;
     if (overall.ends_with(lists)) { overall.resize(overall.size() - lists.size()); }

@@ -36,8 +36,8 @@ namespace agentforge::kernel {
 /// Returns a line for a person about each unchanged issue, and about each that only they can judge, with the reason.
 [[nodiscard]] std::vector<std::string> remarks_on_answers(const std::vector<records::IssueAnswer>& answers);
 
-/// Returns lines for a person who is asked about an artifact: its version, what the template asks of them, what was not
-/// addressed, where rejecting leads.
+/// Returns lines for a person who must decide on an artifact: its version, the template's questions to them, the issues that were
+/// not addressed, the stage that rejecting leads to.
 [[nodiscard]] std::vector<std::string> words_before_decision(const TaskState& state);
 
 }  // namespace agentforge::kernel

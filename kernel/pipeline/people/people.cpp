@@ -48,7 +48,7 @@ private:
     std::optional<AnswerVersion> refused_;
 };
 
-/// Returns the decision on an artifact that an approval with this feedback is.
+/// Returns the decision on an artifact that an approval with this feedback means.
 const char* kind_of_approval(std::string_view said) {
     if (said == "exit") { return "exit"; }
     return said == "extend" || said.starts_with("extend ") ? "extend" : "approve";
@@ -146,7 +146,7 @@ Result<void> People::ask_action() {
     return task_.setup.present ? Result<void>() : notify_of_open();
 }
 
-/// Notifies others once the person at the terminal has left the question open, not of everything that they are looking at.
+/// Notifies others only after the person at the terminal leaves the question open, not about everything that they are looking at.
 Result<void> People::notify_of_open() {
     AF_TRY(const ApprovalRequest request, shown(open_id()));
     notify([request](EscalationHandler& handler, CallContext& context) { return handler.notify_approval(request, context); });
@@ -188,7 +188,7 @@ bool People::asks_at_terminal() const {
     return task_.setup.present && (task_.state().interactive || task_.state().approval.has_value());
 }
 
-/// Shows what the question itself does not contain: it holds only the artifact.
+/// Shows the facts that the question itself does not contain: it holds only the artifact.
 void People::show_before_decision() {
     const StageClock clock(task_.services.clock, std::chrono::seconds(10));
     KernelCallContext context(task_.services, clock, task_.stage_name(), task_.services.clock.now());

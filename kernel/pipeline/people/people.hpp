@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that waits for a person: a question (escalation), an artifact (approval), or an action that a model proposed. Each
-// is recorded in the inbox (escalation/escalation_store.hpp), notified through the handlers, waited for, and its answer is
-// journaled.
+// Everything that waits for a person: a question (escalation), an artifact (approval), or an action that a model proposed.
+// Records each in the inbox (escalation/escalation_store.hpp), notifies the handlers, waits for the answer and journals it.
 #pragma once
 
 #include <functional>
@@ -59,7 +58,7 @@ private:
     /// from the settings.
     [[nodiscard]] AnswerBy answer_by(const std::string& id, const std::string& created_at,
                                      const std::vector<std::string>& options, bool approval) const;
-    /// Writes a removed file of the open item, or of the artifact that it shows, again. The journal has all of it.
+    /// Rewrites the removed files of the open item, and of the artifact that it shows, from the journal.
     [[nodiscard]] Result<void> write_lost_question();
 
     /// Before a question is raised: sets aside an answer that already exists, and reports it.
@@ -69,7 +68,7 @@ private:
     [[nodiscard]] Result<void> notify_of_open();
     /// Processes what became due while no process ran: a failed notification, a reminder, a deadline.
     void process_due();
-    /// Collects an answer that a handler already has, such as a file in its inbox, on a plain `resume` too. The handler is called
+    /// Collects an answer that a handler already has, such as a file in its inbox, on a plain `resume` too. Calls the handler
     /// with a deadline that has passed.
     [[nodiscard]] Result<void> collect_from_handlers();
     /// Waits for the first answer: from the handler, a file or a command.

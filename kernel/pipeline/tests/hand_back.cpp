@@ -318,7 +318,7 @@ std::string changes_between(const std::vector<TreeChange>& changes) {
     return joined(paths);
 }
 
-/// `to`: `tests`, `specification` or the name of a stage.
+/// True if `to` means this stage: `tests`, `specification` or the name of a stage.
 bool is_meant(const StageTemplate& stage, std::string_view to) {
     if (to == hand_back_to::tests) { return writes_tests(stage); }
     if (to == hand_back_to::specification) { return makes(stage, contract_name::specification); }

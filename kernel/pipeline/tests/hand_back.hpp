@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-backs from GREEN: a test that contradicts the specification, whether new or older than the task, goes back to RED; a
-// criterion that cannot be met goes back to SPEC. A model's claim is not evidence: what it names must exist and match the
-// measurements. The correction is compared with the work that was handed back: nothing else may change, and nothing may be lost.
+// Hand-backs from GREEN. A test that contradicts the specification, whether new or older than the task, goes back to RED; a
+// criterion that cannot be met goes back to SPEC. A model's claim is not evidence: the things that it names must exist and match
+// the measurements. The correction is compared with the work that was handed back: nothing else may change, and nothing may be
+// lost.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns the words after `file:line` for a violation that blocks nothing, but is listed. Empty for another.
+/// Returns the words after `file:line` for a violation that is listed but blocks nothing. Empty for other violations.
 std::string_view words_for(std::string_view check) {
     if (check == "opaque-table") { return " has a table whose keys cannot be read"; }
     if (check == "depends-on-build") { return " may give different results in another build type"; }
@@ -26,10 +26,11 @@ std::string_view words_for(std::string_view check) {
 /// Returns `file:line`, the beginning of each fact.
 std::string place_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-/// Adds one line for each changed line of code that no test notices when it is altered, however many ways of altering it were
-/// tried.
+/// Adds one line for each changed line of code that can be altered without any test noticing, however many ways of altering it
+/// were tried.
 void append_survivors(const std::vector<std::string>& survivors, std::vector<std::string>& lines) {
-    std::vector<std::pair<std::string, std::size_t>> by_place;  // The first survivor of each place, and how many more there are.
+    std::vector<std::pair<std::string, std::size_t>> by_place;  // The first survivor at each place, and the number of further
+                                                                // ones.
     for (const std::string& each : survivors) {
         const auto same = std::find_if(by_place.begin(), by_place.end(),
                                        [&](const auto& known) { return place_of(known.first) == place_of(each); });

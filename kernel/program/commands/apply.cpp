@@ -21,7 +21,7 @@ struct ApplyArguments {
     std::string task;
     bool check = false;
     bool index = false;
-    bool undo = false;  ///< Takes the change out again.
+    bool undo = false;  ///< Removes the change from the checkout.
 };
 
 /// Runs `git apply` on the whole patch: all files or none. Keeps the user's other changes.
@@ -155,7 +155,7 @@ struct FinishedChange {
     bool undoes = false;
 };
 
-/// Finishes what an `apply` or `undo` before this one began and did not finish.
+/// Finishes an earlier `apply` or `undo` that did not finish.
 Result<FinishedChange> finish_interrupted(ProcessRunner& processes, const GitStandIn& git, const Program& program,
                                           const ProjectPlace& place) {
     AF_TRY(auto change, CheckoutChange::find(git.work_directory(), apply_folder(place.agentforge)));
@@ -262,7 +262,7 @@ private:
     std::optional<GitStandIn> git_;
     bool there_ = false;      ///< The checkout already has the change; with --undo: it does not have it.
     bool staged_ = false;     ///< The checkout already had the change, and it was staged now.
-    bool completed_ = false;  ///< This command completed what an earlier process began.
+    bool completed_ = false;  ///< This command completed a change that an earlier process began.
 };
 
 Result<void> TaskApply::run() {
@@ -304,7 +304,7 @@ Result<void> TaskApply::prepare_git() {
     return {};
 }
 
-/// Finishes what an earlier `apply` began. With --check only reports it.
+/// Finishes a change that an earlier `apply` began. With --check only reports it.
 Result<void> TaskApply::end_interrupted() {
     if (arguments_.check) {
         const auto begun = CheckoutChange::unfinished(apply_folder(place_.agentforge));

@@ -23,7 +23,7 @@ struct CompletionArguments {
     std::string begun;  ///< The word typed so far.
 };
 
-constexpr std::size_t most_tasks = 200;  ///< The newest; nobody chooses among more.
+constexpr std::size_t most_tasks = 200;  ///< The newest ones; nobody chooses among more.
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;

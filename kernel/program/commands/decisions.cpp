@@ -90,7 +90,7 @@ Result<Feedback> feedback_from_file(Program& program, const ProjectPlace& place,
     return read_feedback(document, about);
 }
 
-/// True if the only words of `feedback` are what to change, not a task: several words that name none.
+/// True if the words are feedback, not a task: several words that name no task.
 bool is_comment(const DecisionArguments& arguments) {
     return arguments.revises && arguments.feedback.empty() && arguments.file.empty() &&
            arguments.what.find_first_of(" \t\n") != std::string::npos;
@@ -100,7 +100,7 @@ bool is_comment(const DecisionArguments& arguments) {
 Result<void> choose_task(Program& program, DecisionArguments& arguments) {
     AF_TRY(const ProjectPlace place, ProjectPlace::find(program));
     const bool quiet = program.quiet;
-    program.quiet = quiet && (arguments.approved || arguments.revises);  // What is thrown away is named.
+    program.quiet = quiet && (arguments.approved || arguments.revises);  // Names the task that loses its artifact.
     auto task = task_or_only(program, TaskStore(place.agentforge), "", "waits for an approval",
                              [](const TaskOverview& each) { return state_name(each) == "awaiting_approval"; });
     program.quiet = quiet;

@@ -21,8 +21,8 @@ struct Definitions {
     [[nodiscard]] bool of_project(const std::string& source) const;
 };
 
-/// `shown`: the only group that is shown (`agents`, `contracts` or `pipelines`); reads only what it needs. Empty: reads all.
-/// Errors: AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of the definitions in use.
+/// `shown`: the only group to show (`agents`, `contracts` or `pipelines`); reads only what it needs. Empty: reads all. Errors:
+/// AF-GIT-001 no repository; AF-CONT-…, AF-AGENT-…, AF-PIPE-…, AF-CONF-… of the definitions in use.
 [[nodiscard]] Result<Definitions> load_definitions(const Program& program, std::string_view shown = {});
 
 /// Arguments of these commands. `validate` checks a FILE as if it were in the project's folder.

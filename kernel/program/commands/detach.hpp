@@ -11,8 +11,9 @@
 namespace agentforge::kernel {
 
 /// Forks. Call only before plugins are loaded, while the process has one thread. The child has its own session and no standard
-/// input. It writes where the parent does until the task has begun, then to `<task>/detached.log`. The parent waits for that
+/// input. Until the task has begun it writes to the parent's outputs, then to `<task>/detached.log`. The parent waits for that
 /// moment, prints the task's id (or the child has printed an error) and returns the exit code: 0, or the child's if no task
+/// began. Errors: AF-CLI-071 cannot fork.
 /// began. Errors: AF-CLI-071 cannot fork.
 int detach(Program& program, const std::function<int()>& work);
 

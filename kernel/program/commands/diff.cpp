@@ -106,7 +106,7 @@ struct ComparedVersions {
     const ArtifactVersion* to;
 };
 
-/// By default the last version and the one before. `versions`: at least two.
+/// Chooses by default the last version and the one before. `versions`: at least two.
 ComparedVersions versions_to_compare(const std::vector<ArtifactVersion>& versions, const DiffArguments& arguments) {
     const auto pick = [&](std::uint64_t number, const ArtifactVersion& otherwise) {
         if (number == 0) { return &otherwise; }

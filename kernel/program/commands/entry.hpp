@@ -39,9 +39,9 @@ void add_entry_options(const Command& command, EntryArguments& arguments);
 /// Returns the title of the imported specification, or empty.
 [[nodiscard]] std::string title_of(const Entry& entry);
 
-/// Errors: `invalid` AF-CLI-204 each stage from the entry to the exit is skipped.
+/// Errors: `invalid` AF-CLI-204 every stage from the entry to the exit is skipped.
 [[nodiscard]] Result<void> check_some_stage_runs(const PipelineTemplate& pipeline, const Entry& entry, const std::string& exit);
-/// Returns why a stage will not run, as far as known before the task exists. Empty: it will, or this is not known yet.
+/// Returns why a stage will not run, as far as known before the task exists. Empty: it will run, or this is not known yet.
 [[nodiscard]] std::string why_skipped(const PipelineTemplate& pipeline, const Entry& entry, std::size_t stage);
 /// Returns why a stage's artifact will not be shown: it is skipped, or comes after the end. Imported tests are shown like the
 /// stage's own. Empty: the stage runs.

@@ -45,8 +45,8 @@ void add_without_record(PendingList& pending, const TaskStore& tasks, const Esca
     }
 }
 
-/// What a person types to answer: the task's short id if that is what the task waits for now. An action is named by its own id,
-/// because another one may follow it.
+/// Returns the name that a person types to answer: the task's short id if the task waits for this item now. An action is named by
+/// its own id, because another one may follow it.
 std::string name_to_type(const TaskStore& tasks, const PendingItem& item) {
     const auto state = item.kind == QuestionKind::action ? Result<TaskState>(TaskState()) : read_task_state(tasks, item.task_id);
     const auto open = state.ok() ? open_question(*state) : std::nullopt;

@@ -22,13 +22,13 @@ namespace {
 struct InitFindings {
     DetectedRepository repository;
     GateReadiness gates;                 ///< Without scopes: no language was recognised.
-    std::string problem;                 ///< What is wrong with language files of the project.
-    std::string command;                 ///< What might run the tests where no language is recognised: `make check`.
-    std::vector<ModelCandidate> models;  ///< Those that could be asked now, in the order in which `auto` tries them.
+    std::string problem;                 ///< The fault in language files of the project.
+    std::string command;                 ///< A command that might run the tests if no language is recognised: `make check`.
+    std::vector<ModelCandidate> models;  ///< Those that could answer now, in the order in which `auto` tries them.
     bool names_backend = false;          ///< The settings name a backend.
 };
 
-/// Setting up a repository does not trust it. Warns the user that the project is not trusted.
+/// Warns the user that the project is not trusted. Setting up a repository does not trust it.
 void warn_not_trusted(Program& program, const TrustedSettings& loaded) {
     if (!loaded.trust.allowed()) { program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n"; }
 }
@@ -79,7 +79,7 @@ Result<InitFindings> find_out(const Program& program, const ProjectPlace& place,
         found.names_backend = !any.backend.empty() && any.backend != "auto";
         if (const auto candidates = model_candidates(any, program.environment); candidates.ok()) {
             for (const ModelCandidate& candidate : *candidates) {
-                // A local server must be asked whether it runs. For a command, being installed is enough.
+                // A request shows whether a local server runs. For a command, being installed is enough.
                 const bool absent =
                     !candidate.settings.preset.empty() && !is_on_path(program.environment, candidate.settings.preset);
                 if (candidate.missing.empty() && !absent && !candidate.needs_model && candidate.settings.base_url.empty()) {

@@ -12,9 +12,9 @@ namespace agentforge::kernel {
 
 /// Returns a journal's record in one line.
 [[nodiscard]] std::string record_line(const Record& record);
-/// Returns the files that a step's own command changed, with commas; empty if there are none.
+/// Returns the files that a step's own command changed, separated by commas. Empty if there are none.
 [[nodiscard]] std::string listed_files(const records::Step& step);
-/// The same with the time and, if there is room, the role, cut to the terminal's width after `begin`. A failure is shown in full.
+/// The same with the time and, if there is room, the role, cut to the terminal's width after `begin`. Shows a failure in full.
 [[nodiscard]] std::string record_on_terminal(const Program& program, const Record& record, const std::string& begin);
 /// Shows one step with everything that was sent and answered. Errors: AF-CLI-012 there is no step of that number.
 int inspect_step(Program& program, const std::string& task, std::uint64_t step);

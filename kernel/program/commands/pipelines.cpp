@@ -118,7 +118,7 @@ int show_origins(Program& program, const Definitions& all, const std::string& na
     return 0;
 }
 
-/// Returns roles and plugins that a pipeline names but that do not exist, and what its stages lack.
+/// Returns roles and plugins that a pipeline names but that do not exist, and the missing needs of its stages.
 std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline,
                                  const std::vector<StageOrigin>& origins) {
     std::vector<Error> problems;

@@ -27,7 +27,7 @@ struct PluginsOfProject {
 /// Errors: those of ProjectPlace::find and load_settings.
 [[nodiscard]] Result<std::unique_ptr<PluginsOfProject>> open_plugins(const Program& program);
 
-/// A plugin's state in words, by comparing its files with the lock or the user's trust. `problem`: what is wrong.
+/// A plugin's state in words, found by comparing its files with the lock or the user's trust. `problem`: the fault, if any.
 struct PluginCondition {
     std::string state;
     std::optional<Error> problem;

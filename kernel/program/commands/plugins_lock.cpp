@@ -18,7 +18,7 @@ Result<void> announce(const Program& program, const PluginsOfProject& project, c
     if (project.loaded.trust.verdict != TrustVerdict::trusted) { return {}; }
     AF_TRY(TrustStore store, open_trust_store(program, project.place));
     TrustSubject subject = project.loaded.trust.subject;
-    // As trust_subject: the lock stands for the plugins, because it pins them.
+    // As in trust_subject, the lock represents the plugins, because it pins them.
     std::erase_if(subject.items, [](const auto& item) { return item.first.starts_with("plugin "); });
     if (!project.loaded.trust.plugin_folders.empty()) { subject.items["file " + std::string(lock_file)] = sha256(lock); }
     return store.announce(subject);

@@ -139,7 +139,7 @@ Error name_taken(const fs::path& target) {
 /// Gives a finished folder its name, unless that is taken, even by an empty folder: it belongs to the user.
 Result<void> give_name(const fs::path& made, const fs::path& target) {
     int error = ::renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
-    // Without RENAME_NOREPLACE. `make_plugin` has looked for the target.
+    // The file system lacks RENAME_NOREPLACE. `make_plugin` has already checked the target.
     if (error == EINVAL || error == ENOSYS) { error = ::rename(made.c_str(), target.c_str()) == 0 ? 0 : errno; }
     if (error == EEXIST || error == ENOTEMPTY || error == ENOTDIR) { return name_taken(target); }
     if (error == 0) { return sync_directory(target.parent_path()); }

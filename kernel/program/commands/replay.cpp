@@ -58,7 +58,7 @@ json::object to_json(const ReplayReport& report) {
 
 std::string in_words(const ReplayDifference& difference) {
     if (difference.kind == ReplayDifference::Kind::not_reached) { return "not reached"; }
-    // A step that only the replay took is one that does not fit.
+    // A step that only the replay has counts as one that does not fit.
     if (difference.kind == ReplayDifference::Kind::missing) {
         return difference.fits ? "missing in the replay" : "missing in the recording";
     }

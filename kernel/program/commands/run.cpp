@@ -42,7 +42,7 @@ struct RunArguments {
     bool dry_run = false;
 };
 
-/// What to do with a request, given earlier runs. `refuse`: a dry run found that it cannot start.
+/// The action for a request, given earlier runs. `refuse`: a dry run found that it cannot start.
 enum class RunPlan : unsigned char { start = 1, resume, leave, refuse };
 
 /// The result of one request.

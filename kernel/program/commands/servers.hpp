@@ -16,12 +16,13 @@ struct ServerReport {
     std::string about;               ///< Its own name, version and protocol.
     std::vector<std::string> tools;  ///< Named as in an agent's list of tools.
     std::vector<Error> problems;     ///< Errors of single tools and settings. The server works otherwise.
-    std::optional<Error> error;      ///< Why it could not or may not be started.
+    std::optional<Error> error;      ///< Why it could not start or may not.
 };
 
 /// Starts the server in the project's folder and asks for its tools. It may write only to its own scratch folder.
 [[nodiscard]] ServerReport try_server(Project& project, const Program& program, const ServerDefinition& server);
-/// Tries every declared server and every plugin process. For those that may not start, reports the reason. `name`: only that one.
+/// Tries every declared server and every plugin process. Reports the reason for each that may not start. `name`: tries only that
+/// one.
 [[nodiscard]] std::vector<ServerReport> try_servers(Project& project, const Program& program, const std::string& name = {});
 
 }  // namespace agentforge::kernel

@@ -39,8 +39,8 @@ namespace {
 
 constexpr std::size_t most_counted_bytes = 16UL << 20;  // Per pipe, for the error about a request that is too long.
 
-/// Returns the size of a request of which `size` bytes were read. A file's size is known. A pipe is read up to a limit, because
-/// it may never end.
+/// Returns the size of a request after `size` bytes were read. A file's size is known. A pipe is read up to a limit, because it
+/// may never end.
 std::string counted_bytes(std::size_t size) {
     struct stat file {};
     const off_t at = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
@@ -225,7 +225,8 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
     return {};
 }
 
-/// The chosen pipeline, and what chose it: the command, --pipeline, the setting `pipeline.default`, or the request's words.
+/// The chosen pipeline, and the source of the choice: the command, --pipeline, the setting `pipeline.default`, or the request's
+/// words.
 struct Choice {
     std::string goal;  ///< Empty if the pipeline was named.
     std::string pipeline;
@@ -310,7 +311,7 @@ const char* what_happens_after(bool iterates, bool approval) {
     return approval ? ", then asks for approval" : "";
 }
 
-/// What `start` would do: the pipeline as chosen and checked.
+/// The plan of `start`: the pipeline as chosen and checked.
 struct Plan {
     const PipelineTemplate& pipeline;
     const StartArguments& arguments;

@@ -29,7 +29,7 @@ struct StartArguments {
     const char* exit_flag = "--exit-after";  ///< The flag that gave it, for errors.
     EntryArguments entry;
     std::string compare_to;
-    std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp); empty: this one's.
+    std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp). Empty: this repository.
     std::string set_file;  ///< File of the set that the task belongs to, or whose specification it writes. Empty: none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
@@ -42,7 +42,7 @@ struct StartArguments {
     bool skip_verify = false;
     bool dry_run = false;
     bool detach = false;
-    bool force = false;  ///< `review TASK --force`: the request is a task, whose delivered commit is reviewed again.
+    bool force = false;  ///< `review TASK --force`: the request is a task; its delivered commit is reviewed again.
     /// Replaces the last commit as the task's base; set by `prepare`.
     std::shared_ptr<std::optional<TaskBase>> base = std::make_shared<std::optional<TaskBase>>();
     /// Called with the task's id before the task is created (StartOptions). May be empty.
@@ -54,12 +54,12 @@ struct StartArguments {
 /// Adds the options of `start` besides the request and the pipeline.
 void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
 
-/// The pipeline that a task with these arguments takes, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
+/// Returns the pipeline for a task with these arguments, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
 [[nodiscard]] Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments,
                                                    const std::string& request);
 
 /// Checks the stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
-/// `beginning`: of a task that exists; null: the template's. Returns what the gates will run.
+/// `beginning`: of an existing task; null: the template's. Returns what the gates will run.
 [[nodiscard]] Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                                        const std::string& exit_stage, const std::string& request,
                                                        const Beginning* beginning = nullptr);

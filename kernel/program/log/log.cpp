@@ -30,8 +30,8 @@ namespace {
 using spdlog::level::level_enum;
 
 /// A file of lines that several processes write. Each line is one write(2) at the end. A process that finds the file full renames
-/// it while holding its flock(2), so of two such processes only one does. The other does not wait: its line still goes into the
-/// full file.
+/// it while holding its flock(2), so only one of two such processes renames it. The other does not wait: its line still goes into
+/// the full file.
 class RotatingLines final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 public:
     explicit RotatingLines(const Log::Options& options) : options_(options) {}

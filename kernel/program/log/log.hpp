@@ -33,16 +33,16 @@ public:
         std::string command;
         std::function<void(const json::object& line)> also = {};  ///< Called with each line. May be empty.
     };
-    /// The file is created with the first line, mode 0600. If it cannot be, reports that once (AF-CLI-020) and continues;
-    /// likewise if lines are lost later (AF-CLI-120; the next line that can be written says how many). Several processes may
-    /// write one file. A line is in the file when the call returns. Errors: `invalid` AF-CLI-021 an unknown level, AF-CLI-121 an
-    /// unknown component or format.
+    /// Creates the file with the first line, mode 0600. If it cannot, reports that once (AF-CLI-020) and continues. Does the same
+    /// if lines are lost later (AF-CLI-120; the next line that can be written says how many). Several processes may write one
+    /// file. A line is in the file when the call returns. Errors: `invalid` AF-CLI-021 an unknown level, AF-CLI-121 an unknown
+    /// component or format.
     [[nodiscard]] static Result<std::unique_ptr<Log>> open(const Options& options, Progress& next, const Clock& clock);
     ~Log() override;
     void event(const Event& event) override;
     void recorded(const TaskState& state, const StageState* left, const records::AnyRecord& record) override;
-    /// Writes a line for a command's error, and does not pass it on. If there is no log yet, creates it only in a folder `beside`
-    /// that exists.
+    /// Writes a line for a command's error, and does not pass it on. If there is no log yet, creates one only if the folder
+    /// `beside` exists.
     void note(const Error& error, const std::string& beside);
 
     /// Returns the parts of the program that have their own level.

@@ -24,13 +24,13 @@ std::string described(const TaskSummary& task, std::string_view how) {
     return short_id(task.task_id) + " (" + std::string(how) + "): " + printable(first_line(task.request), 80);
 }
 
-/// Says which task was taken.
+/// Prints which task was chosen.
 std::string taken(Program& program, const TaskSummary& task, std::string_view how) {
     if (!program.quiet) { program.err << "agentforge: task " << described(task, how) << "\n"; }
     return task.task_id;
 }
 
-/// A line for each task, the newest first.
+/// Returns a line for each task, the newest first.
 std::string listed(const std::vector<TaskOverview>& tasks, std::size_t most) {
     std::string list;
     for (std::size_t index = 0; index < std::min(tasks.size(), most); ++index) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The task that a command is about where none was named.
+// Finds the task that a command is about if the user named none.
 #pragma once
 
 #include <functional>
@@ -37,13 +37,12 @@ void say_which(Program& program, const std::string& named, const std::string& ta
                                                       const std::string& what,
                                                       const std::function<bool(const TaskOverview&)>& fits);
 
-/// Returns how the task stands, in the words of `agentforge status`: `interrupted` if no process runs a running task.
+/// Returns the task's status in the words of `agentforge status`: `interrupted` if no process runs a running task.
 [[nodiscard]] std::string shown_status(const TaskStore& tasks, const TaskState& state);
 
-/// `named`, expanded; where it is empty, the only task that `fits`, which is said on `err`. `what`: which tasks fit, as in "no
-/// task WHAT". Errors: those of resolve_task; AF-CLI-190 none fits: lists the newest ones and how they stand; `conflict`
-/// AF-CLI-191 several fit, which are listed.
-/// `otherwise`: where none fits, the only task for which this holds, if it is given.
+/// Expands `named`. If it is empty, returns the only task that `fits` and names it on `err`. `what`: which tasks fit, as in "no
+/// task WHAT". `otherwise` (may be empty): used if no task fits; returns the only task for which it holds. Errors: those of
+/// resolve_task; AF-CLI-190 none fits: lists the newest tasks with their status; `conflict` AF-CLI-191 several fit: lists them.
 [[nodiscard]] Result<std::string> task_or_only(Program& program, const TaskStore& tasks, const std::string& named,
                                                const std::string& what, const std::function<bool(const TaskOverview&)>& fits,
                                                const std::function<bool(const TaskOverview&)>& otherwise = nullptr);

@@ -34,7 +34,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
     return found == environment.end() ? std::string() : found->second;
 }
 
-/// The context of a call that is already cancelled: a handler then reports what it lacks and notifies no one.
+/// The context of a call that is already cancelled. A handler then reports missing settings and notifies no one.
 class ExpiredContext final : public CallContext {
 public:
     [[nodiscard]] bool cancelled() const noexcept override { return true; }
@@ -130,7 +130,7 @@ Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, c
                      "Set it to the key that the server knows.", ErrorKind::unavailable};
     }
     const PluginManifest* const plugin = plugins.owner(PluginKind::escalation, webhook_name);
-    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another plugin might notify in spite of that.
+    if (plugin == nullptr || plugin->id != webhook_id) { return {}; }  // Another plugin might notify anyway.
     AF_TRY(const std::shared_ptr<EscalationHandler> webhook, plugins.escalation(webhook_name));
     ExpiredContext context;
     auto fit = webhook->notify(Escalation{}, context);

@@ -13,15 +13,16 @@
 
 namespace agentforge::kernel {
 
-/// Makes each handler. One that `network` forbids, or whose settings are left out for lack of trust (AF-PLUG-043), is refused
-/// before its code runs. Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or its settings do
+/// Makes each handler. Refuses a handler before its code runs if `network` forbids it, or if its settings are left out for lack
+/// of trust (AF-PLUG-043). Errors: AF-ESC-058 none is named, or one twice; AF-PLUG-… there is no such plugin, or its settings do
 /// not fit.
 [[nodiscard]] Result<std::vector<GroupedHandler>> make_handlers(const Settings& settings, PluginRegistry& plugins,
                                                                 const NetworkRule& rule,
                                                                 const std::vector<GuardedSetting>& left_out,
                                                                 const std::map<std::string, std::string>& environment);
-/// Checks that people can be notified, before there is anything to notify. Errors: AF-ESC-060 the webhook has no address, or no
-/// key although one is named; AF-ESC-051, 052 of the shipped webhook, called without sending anything; AF-ESC-055, AF-PLUG-043.
+/// Checks that people can be notified, before there is anything to notify. Errors: AF-ESC-060 the webhook has no address, or has
+/// no key although the settings name one; AF-ESC-051, 052 of the shipped webhook, called without sending anything; AF-ESC-055,
+/// AF-PLUG-043.
 [[nodiscard]] Result<void> check_handlers(const Settings& settings, PluginRegistry& plugins, const NetworkRule& rule,
                                           const std::vector<GuardedSetting>& left_out,
                                           const std::map<std::string, std::string>& environment);

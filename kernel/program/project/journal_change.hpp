@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 class JournalChange {
 public:
     explicit JournalChange(const std::filesystem::path& journal);
-    /// Waits until the file changes, or half a second: a process that ends changes no file.
+    /// Waits until the file changes, at most half a second: a process that ends changes no file.
     void wait() const;
 
 private:

@@ -36,7 +36,7 @@ struct ModelSettings {
 ///
 /// A role that names another backend or another base_url than `llm:` uses another service. Then only its own model, base_url,
 /// api_key_env, preset, command, transcript and settings count, so that no key and no header goes to the wrong service. Otherwise
-/// it takes each key that it does not set from `llm:`, and its `settings` override those of `llm:`, name by name.
+/// it inherits unset keys from `llm:`, and its `settings` override those of `llm:`, name by name.
 ///
 /// If a higher layer of the settings names another backend than the lower ones (`--backend`, `--transcript`), the lower layers'
 /// `settings` belong to the other backend and are omitted.

@@ -48,7 +48,7 @@ Result<void> check_can_write(const fs::path& folder, const std::string& purpose,
     return {};
 }
 
-/// Creates a test folder, because permissions do not tell whether one can be created: /proc shows some, and allows none.
+/// Creates a test folder, because permissions do not show whether a folder can be created: /proc shows some, and allows none.
 Result<void> check_can_make_folders(const fs::path& folder, const std::string& purpose, const std::string& remedy) {
     std::string probe = (nearest_there(folder) / ".agentforge-XXXXXX").string();
     if (::mkdtemp(probe.data()) == nullptr) {

@@ -28,8 +28,8 @@ namespace agentforge::kernel {
 /// Refuses a request that is only the name of a file or folder, or looks like a path. Errors: `invalid` AF-CLI-135.
 [[nodiscard]] Result<void> check_request_is_no_path(std::string_view request, const std::vector<std::filesystem::path>& folders);
 
-/// Returns a line for each entry of the definitions' folders whose name is nearly one that is read: `.agentforge/agent is not
-/// read; …`.
+/// Returns a line for each entry of the definitions' folders whose name is close to one that AgentForge reads: `.agentforge/agent
+/// is not read; …`.
 [[nodiscard]] std::vector<std::string> misnamed(const std::filesystem::path& agentforge);
 
 /// Returns a sentence for each set variable that git follows and AgentForge does not: GIT_DIR and similar ones.

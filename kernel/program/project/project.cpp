@@ -160,7 +160,7 @@ Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view t
     return inside(started, "configuration");
 }
 
-/// Returns the settings that the task was started with and the current settings lack: its model, its prices, how it delivers.
+/// Returns the task's original settings that the current settings lack: its model, its prices, its delivery.
 std::vector<std::pair<std::string, std::string>> brought_by_task(const Settings& settings, const json::object& started) {
     std::vector<std::pair<std::string, std::string>> brought;
     // A flag or a variable of this command is newer than the task.
@@ -395,7 +395,7 @@ Result<std::unique_ptr<Project>> Project::open(Program& program, Progress& progr
 
 Result<void> archive_ended_tasks(Program& program, const ProjectPlace& place) {
     const auto left = find_unarchived(TaskStore(place.agentforge), place.root);
-    if (!left.ok() || left->empty()) { return {}; }  // The command reports what cannot be read.
+    if (!left.ok() || left->empty()) { return {}; }  // The command reports entries that cannot be read.
     const auto progress = make_progress(program);
     const auto project = Project::open(program, *progress);
     return project.ok() ? Result<void>() : Result<void>(project.error());
@@ -475,10 +475,11 @@ Result<void> Project::Opening::find_plugins() {
     return check_plugin_settings(project_->plugins_, settings());
 }
 
-/// Archives what killed processes left without an archive, except for the command's own task, which the command archives itself.
+/// Archives tasks that killed processes left without an archive. Leaves out the command's own task, which the command archives
+/// itself.
 void Project::Opening::archive_ended(std::string_view task) {
     auto left = find_unarchived(project_->tasks(), project_->place_.root);
-    if (!left.ok()) { return; }  // Whatever is wrong there, the command reports it.
+    if (!left.ok()) { return; }  // The command reports the error.
     std::erase_if(*left, [&](const std::string& id) { return !task.empty() && (id.starts_with(task) || id.ends_with(task)); });
     project_->controller().archive_ended(*left);
 }
@@ -872,7 +873,7 @@ Result<ModelClient*> Project::model(const AgentDefinition& agent) {
         }
     }
     if (chosen.backend == "anthropic" || chosen.backend == "openai") {
-        // A cancelled call reports what can be checked without a server: the key.
+        // A cancelled call checks only what needs no server: the key.
         CheckContext known_here(true);
         const auto answer = plugin->check(known_here);
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }

@@ -38,7 +38,7 @@ public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. `task`: if no model is configured now, uses the one
     /// that the task was started with (`--transcript`, `--set llm.…`); likewise for `cost.prices` and `delivery.type`. Never
     /// takes a command line from a task: only the user may give one. Archives the other ended tasks whose archive is missing or
-    /// old (find_unarchived): their process was killed. Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    /// out of date because their process was killed (find_unarchived). Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }
@@ -72,7 +72,7 @@ public:
     /// Returns the secrets to hide from the model, the journal and the log.
     [[nodiscard]] const ProjectSecrets& secrets() const noexcept { return secrets_; }
 
-    /// Returns the model of a role. Checks first one that works offline (a transcript). Errors (`unavailable`): AF-LLM-001 none
+    /// Returns the model of a role. Checks it first if it works offline (a transcript). Errors (`unavailable`): AF-LLM-001 none
     /// is configured (says how), AF-LLM-2xx of the transcript; AF-PLUG-….
     [[nodiscard]] Result<ModelClient*> model(const AgentDefinition& agent);
     /// Returns the name of the model configured for a role. Empty: the backend's default.
@@ -80,8 +80,8 @@ public:
     /// Checks that a limit on cost can be kept with this role's model. Errors: AF-COST-014 its price is unknown and its backend
     /// does not report the cost of a call.
     [[nodiscard]] Result<void> check_price(const AgentDefinition& agent);
-    /// Makes a backend plugin with the settings of `llm:`, or of a role. `auto` is the first that is reachable. Errors: those of
-    /// `model`; AF-LLM-002 none is reachable, AF-LLM-003 `network`.
+    /// Makes a backend plugin with the settings of `llm:`, or of a role. `auto` selects the first that is reachable. Errors:
+    /// those of `model`; AF-LLM-002 none is reachable, AF-LLM-003 `network`.
     [[nodiscard]] Result<std::shared_ptr<LLMBackendV2>> backend(const std::string& name, const std::string& model_name,
                                                                 const std::string& role = "");
 
@@ -95,8 +95,7 @@ public:
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// Resolves a path of the settings against the folder that the command runs in.
     [[nodiscard]] std::string from_here(const std::string& path) const;
-    /// Returns the settings in force for the task's file. Paths are written so that they mean the same wherever the task is
-    /// resumed.
+    /// Returns the settings in force for the task's file. Paths keep their meaning wherever the task is resumed.
     [[nodiscard]] json::object settings_for_task() const;
     /// Seals a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
     [[nodiscard]] Result<void> seal(json::object& configuration);

@@ -56,20 +56,20 @@ struct TrustedSettings {
     ProjectTrust trust;
 };
 
-/// Lists on `err` what the project sets and only the user may set.
+/// Lists on `err` the project's settings that only the user may set.
 void name_refused_settings(std::ostream& err, const Settings& settings);
 
 /// Reads a project's settings as far as the user trusts the project. `further` overrides all others. Errors: AF-CONF-…;
-/// AF-PLUG-037, 041, 042 the project asks for something and its trust cannot be checked; AF-CLI-014 AGENTFORGE_TRUST_PROJECT is
-/// neither 0 nor 1.
+/// AF-PLUG-037, 041, 042 the project needs trust, and its trust cannot be checked; AF-CLI-014 AGENTFORGE_TRUST_PROJECT is neither
+/// 0 nor 1.
 [[nodiscard]] Result<TrustedSettings> load_settings(const Program& program, const ProjectPlace& place,
                                                     const ProductPaths& product,
                                                     const std::vector<std::pair<std::string, std::string>>& further = {});
 
-/// If the project is not trusted: on a terminal, for a command that runs tasks, shows what the project wants to run and asks once
-/// (the answer is kept outside of it, a "no" too). Elsewhere, and after a "no", reports AF-PLUG-040. Warns about what only the
-/// user may set (AF-CONF-047). Returns the settings then in force. Errors: those of load_settings and TrustStore; `cancelled`
-/// AF-CLI-122 Ctrl-C.
+/// Handles a project that is not trusted. On a terminal, for a command that runs tasks, shows what the project wants to run and
+/// asks once (stores the answer outside the project, a "no" too). Otherwise, and after a "no", reports AF-PLUG-040. Warns about
+/// settings that only the user may set (AF-CONF-047). Returns the settings then in force. Errors: those of load_settings and
+/// TrustStore; `cancelled` AF-CLI-122 Ctrl-C.
 [[nodiscard]] Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
                                                     TrustedSettings loaded);
 
@@ -88,9 +88,9 @@ void name_refused_settings(std::ostream& err, const Settings& settings);
 /// AF-PLUG-036, 050, 051.
 [[nodiscard]] Result<void> check_plugin_settings(const PluginRegistry& plugins, const Settings& settings);
 
-/// Returns the folder for worktrees and scratch, and for the list of trusted projects: $AGENTFORGE_STATE_HOME,
-/// $XDG_STATE_HOME/agentforge, ~/.local/state/agentforge. Errors: AF-CLI-003 none of them is known, AF-CLI-131 the first that is
-/// set is not absolute.
+/// Returns the folder for worktrees and scratch, and for the list of trusted projects: $AGENTFORGE_STATE_HOME, else
+/// $XDG_STATE_HOME/agentforge, else ~/.local/state/agentforge. Errors: AF-CLI-003 none of them is known, AF-CLI-131 the first
+/// that is set is not absolute.
 [[nodiscard]] Result<std::string> state_directory(const std::map<std::string, std::string>& environment);
 
 /// Opens the user's list of trusted projects. Errors: AF-CLI-003, AF-PLUG-041, AF-PLUG-042 also if it is inside the project.

@@ -27,7 +27,8 @@ enum class RequestForm : unsigned char { lines = 1, yaml };
 [[nodiscard]] RequestForm form_of(const std::string& file);
 
 /// Reads the requests of a file. Errors: `invalid` AF-CLI-170 with file and line: an entry is not valid, has an unknown key or
-/// value, or no request; AF-CLI-171 the file has no request; AF-ORCH-040 a request is not acceptable; AF-CONF-00N it is not YAML.
+/// value, or has no request; AF-CLI-171 the file has no request; AF-ORCH-040 a request is not acceptable; AF-CONF-00N it is not
+/// YAML.
 [[nodiscard]] Result<std::vector<RequestEntry>> read_requests(std::string_view text, const std::string& source, RequestForm form);
 
 }  // namespace agentforge::kernel

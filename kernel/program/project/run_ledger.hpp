@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which request of an `agentforge run` became which task, so that repeating a run does nothing twice.
+// Maps each request of an `agentforge run` to its task, so that repeating a run does nothing twice.
 //
 // `.agentforge/tasks/.runs/NAME.jsonl`: one line a task, on disk before the task is created. If a line's task has no folder, the
 // process died between the two.

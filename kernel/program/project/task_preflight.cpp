@@ -32,7 +32,7 @@ std::string written_key(const std::string& key) {
     return key;
 }
 
-/// How commits are signed. `program` empty: they are not.
+/// The way commits are signed. `program` empty: they are not signed.
 struct Signing {
     std::string format;
     std::string program;
@@ -168,7 +168,7 @@ Result<void> check_tool(Project& project, const AgentDefinition& agent, const st
     return check_tool_is_declared(plugins, &project.servers(), tool);
 }
 
-/// Runs each check of what the stages need, in order, until `continues` returns false.
+/// Runs each check of the stages' needs, in order, until `continues` returns false.
 void check_each(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage, bool with_models,
                 const std::function<bool(Result<void>)>& continues) {
     std::set<std::string> roles;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks whether a task that starts now can be completed: reports what gates, setup and delivery would refuse later, before it
-// costs anything.
+// Checks whether a task that starts now can be completed. Reports problems that gates, setup and delivery would report later,
+// before the task costs anything.
 #pragma once
 
 #include <optional>
@@ -21,15 +21,15 @@ namespace agentforge::kernel {
 [[nodiscard]] std::string place_of_stage(const std::vector<StageOrigin>& origins, std::string_view stage,
                                          const std::string& otherwise);
 
-/// Checks that each stage has the inputs that its code needs, regardless of the prerequisites in its template. `beginning`: of a
-/// task that exists, whose stages need their prerequisites, too; null: every beginning that the template allows. Errors:
-/// AF-PIPE-020 with the place of the stage.
+/// Checks that each stage has the inputs that its code needs, regardless of the prerequisites in its template. `beginning`: of an
+/// existing task, whose stages also need their prerequisites; null: every beginning that the template allows. Errors: AF-PIPE-020
+/// with the place of the stage.
 [[nodiscard]] Result<void> check_stage_needs(const PluginRegistry& plugins, const PipelineTemplate& pipeline,
                                              const std::vector<StageOrigin>& origins, const Beginning* beginning = nullptr);
 
 /// Checks that all plugins of the stages can be loaded and made with their settings, as the task will do. Returns the first
-/// error: AF-PIPE-020, AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`. `where` is the place in the
-/// pipeline's file if a stage's settings are wrong. `beginning`: as above.
+/// error: AF-PIPE-020, AF-PLUG-…, AF-CLI-013, AF-MCP-…, AF-COST-014, and those of `Project::model`. If a stage's settings are
+/// wrong, `where` is the place in the pipeline's file. `beginning`: as above.
 [[nodiscard]] Result<void> check_plugins(Project& project, const PipelineTemplate& pipeline, const Beginning* beginning);
 /// The same for the stages from this one on, without models. Returns one error for each missing part.
 [[nodiscard]] std::vector<Error> plugin_problems(Project& project, const PipelineTemplate& pipeline, std::size_t from_stage = 0);

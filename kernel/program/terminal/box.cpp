@@ -20,7 +20,7 @@ std::string repeated(std::string_view text, std::size_t times) {
     return all;
 }
 
-/// At blanks where there are some; what begins a line stays its indentation.
+/// Breaks lines at blanks if possible. Keeps the indentation at the start of a line.
 std::vector<std::string> folded(const std::string& text, std::size_t room) {
     const std::size_t indent = std::min(std::min(text.find_first_not_of(' '), text.size()), room / 2);
     std::vector<std::string> lines;

@@ -8,12 +8,12 @@
 
 namespace agentforge::kernel {
 
-/// One line in a box. Texts are without control characters (`printable`).
+/// One line in a box. Its texts contain no control characters (`printable`).
 struct BoxLine {
-    std::string text;          ///< Cut where it does not fit, unless `whole`.
-    std::string right = {};    ///< At the right edge; left out if some of the text leaves no room for it.
+    std::string text;          ///< Cut if it does not fit, unless `whole`.
+    std::string right = {};    ///< At the right edge; left out if the text leaves no room for it.
     bool whole = false;        ///< Continues on further lines with the same indentation.
-    std::string colours = {};  ///< SGR codes for its first word (its sign) or, where it is `dim`, for all of it.
+    std::string colours = {};  ///< SGR codes for its first word (its sign), or for all of it if it is `dim`.
     bool dim = false;
 };
 
@@ -25,12 +25,12 @@ struct BoxStyle {
     bool unicode = true;  ///< Else only ASCII, the frame too.
 };
 
-/// The box, a line each, without line ends; parts are separated by rules, empty ones left out.
+/// Returns the lines of the box, without line ends. Rules separate the parts; empty parts are left out.
 [[nodiscard]] std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxStyle& style);
 
-/// `██████░░░░`: `done` of `of` in `cells` cells.
+/// Returns `██████░░░░`: the share `done` of `of`, in `cells` cells.
 [[nodiscard]] std::string bar_of(std::size_t done, std::size_t of, std::size_t cells);
-/// The cells that a line of a box has for its text.
+/// Returns the cells that a line of a box has for its text.
 [[nodiscard]] std::size_t box_room(const BoxStyle& style);
 
 }  // namespace agentforge::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task's template says at its end: the summary of its deliverable, and what may follow.
+// The closing text of a task's template: the summary of its deliverable, and what may follow.
 #pragma once
 
 #include "program/program.hpp"
@@ -10,11 +10,11 @@ namespace agentforge::kernel {
 struct Closing {
     std::string summary;  ///< Lines; empty: the template names none, or the task ended at another stage.
     std::string prompt;   ///< Empty: nothing may follow.
-    std::string command;  ///< How it is continued.
+    std::string command;  ///< The command that continues it.
     std::string next_pipeline;
 };
 
-/// Of a task that was completed.
+/// Returns the closing of a completed task.
 [[nodiscard]] Closing closing_of(Project& project, const PipelineResult& result);
 /// `summary` and `continuation`, for `--json`.
 [[nodiscard]] json::object closing_json(const Closing& closing);

@@ -33,7 +33,7 @@ std::string counted(std::uint64_t number, std::string_view one) {
     return std::to_string(number) + " " + std::string(one) + (number == 1 ? "" : "s");
 }
 
-/// `Done: Add a slugify function`: what came of it, and the first line of what was asked.
+/// Prints `Done: Add a slugify function`: the outcome, and the first line of the request.
 void print_head(Program& program, const std::string& outcome, const std::optional<TaskState>& state,
                 const PipelineResult& result) {
     const std::string asked = state ? printable(first_line(state->request), 200) : result.task_id;
@@ -92,7 +92,7 @@ void print_files(Program& program, Project& project, const TaskState& state) {
     }
 }
 
-/// What the last run of the whole suite said, and how many tests the suite had before.
+/// Prints the result of the last run of the whole suite, and how many tests the suite had before.
 void print_tests(Program& program, const GateFigures& gates) {
     if (!gates.tests) { return; }
     const std::uint64_t all = *gates.tests;
@@ -105,7 +105,7 @@ void print_tests(Program& program, const GateFigures& gates) {
 void print_cost(Program& program, Project& project, const PipelineResult& result, const std::optional<TaskState>& state) {
     const std::uint64_t calls = result.spend.calls + result.spend.lost;
     if (calls == 0) { return; }
-    // Of all processes that worked on the task, as its calls and tokens are.
+    // The time of all processes that worked on the task, to match its calls and tokens.
     const std::chrono::milliseconds worked = state ? std::chrono::milliseconds(state->wall_ms()) : result.duration;
     print_field(program, "cost",
                 printable(cost_of_task(project.tasks().paths(result.task_id), result.spend, result.unpriced_models), 500) +
@@ -113,7 +113,7 @@ void print_cost(Program& program, Project& project, const PipelineResult& result
                     human_duration(worked) + ")");
 }
 
-/// The commit or the patch, the hooks, the pull request, and a base that has moved.
+/// Prints the commit or the patch, the hooks, the pull request, and a base that has moved.
 void print_delivery(Program& program, const std::string& task_id, const json::object& deliverable) {
     const std::string commit = field(deliverable, "commit_sha");
     const std::string patch = field(deliverable, "patch_file");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last lines of a command that ran a task: what came of it, and the commands that come next.
+// The last lines of a command that ran a task: its result, and the commands that come next.
 #pragma once
 
 #include "program/terminal/closing.hpp"

@@ -48,7 +48,7 @@ std::string human_duration(std::chrono::milliseconds time) {
 }
 
 Display::Display(std::ostream& out, Options options) : out_(out), options_(std::move(options)) {
-    // Without one, lines are drawn with events alone.
+    // Without a thread, only events redraw the lines.
     if (options_.terminal && !options_.quiet) {
         ticker_ = try_thread([this] { tick(); });
     }
@@ -103,8 +103,8 @@ void Display::draw(std::string_view above) {
             live += (lines++ == 0 ? "" : "\n") + text;
         }
     }
-    // After Ctrl-Z the shell has written below the lines, and in a narrower terminal their position is unknown. They are
-    // left in place.
+    // After Ctrl-Z the shell has written below the lines. In a narrower terminal their position is unknown. In both cases they
+    // stay in place.
     const bool lost = live_lines_ > 0 && (width < live_columns_ || (options_.continued && options_.continued()));
     if (above.empty() && !lost && live == drawn_ && width == live_columns_) { return; }
     std::string text;
@@ -130,13 +130,13 @@ void Display::tick() {
     }
 }
 
-/// A refused step does not repeat what the gate's own line has just shown.
+/// Removes the part of a refused step's summary that the gate's own line has just shown.
 std::string Display::without_repetition(std::string summary) const {
     if (failed_gate_.empty() || !summary.ends_with(": " + failed_gate_)) { return summary; }
     return summary.substr(0, summary.size() - failed_gate_.size() - 2);
 }
 
-/// What a record or an event says above the live lines.
+/// Prints a record or an event above the live lines.
 class Display::Lines {
 public:
     explicit Lines(Display& display) : display_(display) {}
@@ -227,7 +227,7 @@ public:
     template <class Other>
     void on(const TaskState&, const Other&) {}
 
-    // The console handler uses the lines of the live view, so hide the view while it asks a question.
+    // The console handler uses the lines of the live view, so the view is hidden while the handler asks a question.
     void on(const event::Asking& asking) { display_.asked_here_ = asking.handler.find("console") != std::string::npos; }
     void on(const event::AskingEnded&) { display_.asked_here_ = false; }
     void on(const event::Answering&) {
@@ -254,19 +254,19 @@ private:
         display_.steps_ = state.steps;
         display_.line("task " + printable(short_id(state.task_id)) + "  (pipeline " + printable(state.pipeline.name) + ")");
     }
-    /// One action, and the gates that it caused below it. A failure is shown whole.
+    /// Prints one action, and below it the gates that it caused. Shows a failure in full.
     void action(const std::string& mark, std::uint64_t number, const std::string& tool, const std::string& summary, bool good) {
         const std::string text =
             fmt::format(" step {:<3} {:<22} {}", number, printable(tool), printable(display_.without_repetition(summary)));
         display_.line("    " + mark + (good && display_.options_.terminal ? fitting(text, display_.columns() - 9) : text));
         display_.release_gates();
     }
-    /// Whether the kernel did not permit the action, by the code of the error.
+    /// True if the error's code says that the kernel did not permit the action.
     static bool is_refusal(const std::string& error) {
         return std::ranges::any_of(std::array{"AF-TOOL-013:", "AF-ESC-033:"},
                                    [&error](const char* code) { return error.starts_with(code); });
     }
-    /// How many tests fail in a stage that writes tests before the code; 0 where the gate is not about that.
+    /// Returns how many tests should fail in a stage that writes tests before the code; 0 for other gates.
     static std::uint64_t expected_to_fail(const TaskState& state, const records::Gate& gate) {
         const bool writes_first = gate_facts(exit_gate(state.stage_template())).judges_tests;
         if (gate.passed || gate.gate != gate_name::tests || !writes_first) { return 0; }
@@ -279,7 +279,7 @@ private:
                            failing == 1 ? "s" : "") +
                (before > 0 ? fmt::format(", {} of them did before the task", std::min(before, failing)) : "");
     }
-    /// True for a gate that passes after an edit with the same summary as last time; it is not shown again. Test results are
+    /// True for a gate that passes after an edit with the same summary as last time. It is not shown again. Test results are
     /// always shown.
     bool says_nothing_new(const records::Gate& gate) {
         if (!*gate.partial || gate.tests) { return false; }

@@ -28,7 +28,7 @@ public:
         bool unicode = true;                        ///< Else only ASCII is written.
         bool quiet = false;                         ///< Only warnings.
         std::function<std::size_t()> columns = {};  ///< The terminal's width, asked each time; 80 if unset.
-        std::function<bool()> stopping = {};        ///< Whether the run stops at the end of its step.
+        std::function<bool()> stopping = {};        ///< True if the run stops at the end of its step.
         std::function<bool()> continued = {};       ///< True if the program was resumed after Ctrl-Z since the last call.
     };
     Display(std::ostream& out, Options options);
@@ -52,17 +52,18 @@ private:
 
     std::ostream& out_;
     Options options_;
-    std::mutex mutex_;  ///< For all below.
+    std::mutex mutex_;  ///< Guards all members below.
     LiveView live_;
-    std::size_t live_lines_ = 0;    ///< On the terminal, the cursor in the last of them.
-    std::size_t live_columns_ = 0;  ///< What the terminal had when they were drawn.
+    std::size_t live_lines_ = 0;    ///< If it is a terminal, the cursor is in the last of them.
+    std::size_t live_columns_ = 0;  ///< The terminal's width when they were drawn.
     std::string drawn_;
-    std::string failed_gate_;        ///< What the last gate said, where it failed.
-    std::uint64_t steps_ = 0;        ///< Of the task, as recorded.
-    bool deciding_ = false;          ///< The model was asked, and its action is not known yet: gates are held until it is.
-    bool shown_ = false;             ///< The action of the step under way.
+    std::string failed_gate_;        ///< The last gate's message, if it failed.
+    std::uint64_t steps_ = 0;        ///< Of the whole task, as recorded.
+    bool deciding_ = false;          ///< The model was asked, and its action is not known yet. Lines of gates are held until it
+                                     ///< is.
+    bool shown_ = false;             ///< The action of the current step was shown.
     std::vector<std::string> held_;  ///< Lines of gates that the action caused.
-    std::map<std::string, std::string, std::less<>> said_;  ///< What a gate said last, where it passed on some paths.
+    std::map<std::string, std::string, std::less<>> said_;  ///< The last message of each gate that passed on some paths.
     std::optional<std::uint64_t> failing_before_;           ///< Tests that fail without the task.
     bool asked_here_ = false;                               ///< The console asks on this terminal.
     bool over_ = false;
@@ -70,7 +71,7 @@ private:
     std::optional<std::thread> ticker_;
 };
 
-/// A text that came from a model or a file, safe on a terminal: control and bidirectional characters are shown escaped.
+/// Returns a text from a model or a file, made safe for a terminal: control and bidirectional characters are escaped.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
 /// Returns a task's request in quotes, or "(the request is unknown)" if its files cannot be read.
 [[nodiscard]] std::string quoted_request(std::string_view request, std::size_t max_bytes);

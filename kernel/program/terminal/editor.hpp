@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text in the user's own editor.
+// Edits a text in the user's own editor.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace agentforge::kernel {
 
-/// What the user makes of a text in VISUAL, EDITOR or vi, in a private file that is removed afterwards. `name` ends the file's
-/// name: editors colour by it. Errors: AF-ESC-038 there is no terminal, the editor cannot be started or ended with another code
-/// than 0, or the text is unchanged; AF-BASE-015.
+/// Opens the text in VISUAL, EDITOR or vi and returns the user's version. Uses a private file, which is removed afterwards.
+/// `name` ends the file's name, because editors choose colours by it. Errors: AF-ESC-038 there is no terminal, the editor cannot
+/// be started or exited with another code than 0, or the text is unchanged; AF-BASE-015.
 [[nodiscard]] Result<std::string> edit_text(const Program& program, const std::string& text, const std::string& name);
 
 }  // namespace agentforge::kernel

@@ -18,7 +18,7 @@ std::string coloured(std::string_view text, std::string_view codes, bool colour)
     return colour && !codes.empty() ? fmt::format("\x1b[{}m{}\x1b[0m", codes, text) : std::string(text);
 }
 
-/// Whole seconds: the line changes once a second at most.
+/// Shows whole seconds, so the line changes at most once a second.
 std::string clock_of(std::chrono::steady_clock::duration time) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
     if (seconds < 3600) { return fmt::format("{}:{:02}", seconds / 60, seconds % 60); }
@@ -32,7 +32,7 @@ void LiveView::mark(std::string_view stage, Mark mark) {
     if (found != stages_.end()) { found->mark = mark; }
 }
 
-/// What a record or an event changes.
+/// Applies a record or an event to the view.
 class LiveView::Fold {
 public:
     Fold(LiveView& view, Time now) : view_(view), now_(now) {}
@@ -102,7 +102,7 @@ private:
         view_.mark(view_.stage_, Mark::now);
         act("begins");
     }
-    /// The mark of a stage when the task begins or is resumed.
+    /// Returns the mark of a stage when the task begins or is resumed.
     static Mark mark_of_begun(StageStatus status) {
         if (status == StageStatus::completed) { return Mark::done; }
         return status == StageStatus::skipped ? Mark::skipped : Mark::todo;
@@ -128,7 +128,7 @@ void LiveView::event(const Event& event, Time now) {
     std::visit([&fold](const auto& one) { fold.on(one); }, event);
 }
 
-/// All stages by name if they fit, else the number that are done and the running one.
+/// Returns all stages by name if they fit, else the number of completed stages and the running one.
 std::string LiveView::pipeline_line(const Style& style) const {
     const auto sign = [](Mark mark) {
         switch (mark) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is doing now, folded from its records and what happens between them, and how that looks at the bottom of a terminal:
-// the pipeline, the action, the figures.
+// The live view at the bottom of a terminal: the pipeline, the action, the figures. Folded from a run's records and the events
+// between them.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ public:
     using Time = std::chrono::steady_clock::time_point;
 
     struct Style {
-        std::size_t columns = 80;  ///< Every line is one cell shorter: a full one would wrap.
+        std::size_t columns = 80;  ///< Every line is one cell shorter, because a full line would wrap.
         bool colour = false;
     };
 
@@ -46,11 +46,11 @@ private:
     std::vector<Stage> stages_;
     std::string stage_;
     std::string agent_;
-    std::uint64_t step_ = 0;  ///< The last that ended.
+    std::uint64_t step_ = 0;  ///< The last step that ended.
     std::string action_;
     Time action_since_{};
     bool waits_ = false;  ///< For a person.
-    bool timed_ = false;  ///< Whether the action shows how long it takes.
+    bool timed_ = false;  ///< True if the action shows its elapsed time.
     std::uint64_t tokens_ = 0;
     std::string cost_;  ///< Empty: not known, or nothing yet.
     std::uint64_t tests_passed_ = 0;

@@ -15,7 +15,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The commands that the reason of a pause names: `resume` with a higher limit, for instance.
+/// Returns the commands that the reason of a pause names, such as `resume` with a higher limit.
 std::vector<NextCommand> named_in(const std::string& reason) {
     constexpr std::string_view command = "agentforge resume ";
     constexpr std::string_view alternative = "   or   ";
@@ -83,7 +83,7 @@ std::vector<NextCommand> to_decide(const TaskState& state) {
     return commands;
 }
 
-/// `completed`, `waits for your approval`: behind "the task".
+/// Returns `completed` or `waits for your approval`, to follow "the task".
 std::string standing_in_words(const TaskOverview& task) {
     if (task.running) { return "is running"; }
     if (task.answered) { return "has your answer and has not continued yet"; }

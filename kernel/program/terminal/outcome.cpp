@@ -51,8 +51,8 @@ json::object result_json(const PipelineResult& result, const json::object& more)
 
 Result<PipelineResult> resume(Project& project, const std::string& task_id, std::string_view guidance = {}) {
     AF_CHECK(check_open_files());
-    // What the stages that are left need is said before the first of them costs anything. A task that cannot be read says so
-    // itself.
+    // Reports missing needs of the remaining stages before the first of them costs anything. An unreadable task reports its own
+    // error.
     const auto state = read_task_state(project.tasks(), task_id);
     if (!state.ok() && project.tasks().never_began(task_id)) { return state.error(); }
     if (state.ok() && !is_terminal(state->status) && !TaskLock::holder(project.tasks().paths(task_id))) {
@@ -134,7 +134,7 @@ void print_quoted(std::ostream& out, const std::string& text) {
 
 namespace {
 
-/// What becomes of an answered task that this process does not resume.
+/// Returns what happens to an answered task that this process does not resume.
 std::string what_follows_answer(const std::string& task_id, bool running, bool ends, bool taken) {
     if (running) { return ". The process that runs the task continues."; }
     if (ends) { return ". The task ends with: agentforge resume " + short_id(task_id); }
@@ -160,7 +160,7 @@ int resume_with_answer(Program& program, Project& project, const std::string& ta
             const auto open = state.ok() ? open_question(*state) : std::nullopt;
             taken = state.ok() && (!open || open->id != id);
         }
-        // Another process has the task: it takes the answer up, or it is about to end and did not see it any more.
+        // Another process holds the task. It will use the answer, or it is about to end and no longer saw it.
         if (taken || only_answer) { break; }
         if (running) {
             std::this_thread::sleep_for(poll_interval);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How commands that run a task report its result.
+// Reports the result of commands that run a task.
 #pragma once
 
 #include "aggregate/overview.hpp"
@@ -9,25 +9,26 @@
 
 namespace agentforge::kernel {
 
-/// The output while a task runs: for people, or as a stream of events.
+/// Makes the output while a task runs: for people, or as a stream of events.
 [[nodiscard]] std::unique_ptr<Progress> make_progress(Program& program);
-/// Names each AGENTFORGE_… variable that is not a setting, and the nearest one that is.
+/// Prints each AGENTFORGE_… variable that is not a setting, and the nearest one that is.
 void name_unknown_variables(Program& program, const Settings& settings);
 /// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
 int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.
 int with_task(Program& program, const std::string& task, const std::function<int(Project&, const std::string&)>& action);
-/// Calls, tokens and cost of a sum, for `--json`: `cost_microusd` is the known part, `cost_known` whether that is all.
+/// Returns calls, tokens and cost of a sum, for `--json`. `cost_microusd`: the known part. `cost_known`: whether that is the
+/// whole cost.
 [[nodiscard]] json::object spend_json(const Spend& spend);
 /// The same. If no task is named, uses the only one that `fits` (task_or_only).
 int with_fitting_task(Program& program, const std::string& task, const std::string& what,
                       const std::function<bool(const TaskOverview&)>& fits,
                       const std::function<int(Project&, const std::string&)>& action,
                       const std::function<bool(const TaskOverview&)>& otherwise = nullptr);
-/// Returns untrusted text with a bar at the beginning of each line, so that it cannot pass for our own output.
+/// Prints untrusted text with a bar at the beginning of each line, so that it cannot pass for our own output.
 void print_quoted(std::ostream& out, const std::string& text);
-/// After `id` was answered: continues the task, unless `only_answer`. If another process has the task, that process continues;
-/// if it ends without having seen the answer, this process continues.
+/// Call after `id` was answered. Continues the task, unless `only_answer`. If another process holds the task, that process
+/// continues; if it ends without having seen the answer, this process continues.
 int resume_with_answer(Program& program, Project& project, const std::string& task_id, const std::string& id, bool only_answer);
 /// True if the task was aborted or completed. Its open questions then need no answer.
 [[nodiscard]] bool has_ended(const TaskStore& tasks, const std::string& task_id);

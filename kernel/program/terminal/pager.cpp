@@ -21,19 +21,19 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Shows the text by a shell command that reads it. False: it could not be run, and nothing was shown.
+/// Shows the text through a shell command that reads it. Returns false if the command cannot run; nothing was shown then.
 bool show_by(const std::string& command, std::map<std::string, std::string> environment, const std::string& text) {
     std::array<int, 2> pipe{};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) { return false; }
     FileDescriptor reader(pipe[0]);
     FileDescriptor writer(pipe[1]);
-    environment.emplace("LESS", "FRX");  // Git's choice: ends on a short text, shows colours, leaves the text.
+    environment.emplace("LESS", "FRX");  // Git's choice: quits for a short text, shows colours, leaves the text on the screen.
     const int code = run_on_terminal(command, "", environment, reader.get(), [&] {
         reader.reset();
         for (std::size_t at = 0; at < text.size();) {
             const ssize_t written = ::write(writer.get(), text.data() + at, text.size() - at);
             if (written < 0 && errno == EINTR) { continue; }
-            if (written <= 0) { break; }  // It has seen enough.
+            if (written <= 0) { break; }  // The pager has closed its input.
             at += static_cast<std::size_t>(written);
         }
         writer.reset();
@@ -43,7 +43,7 @@ bool show_by(const std::string& command, std::map<std::string, std::string> envi
     return code != not_found && code != not_runnable;
 }
 
-/// Runs `command`, whose output is kept back in `text`.
+/// Runs `command` and collects its output in `text`.
 int keeping_back(std::ostream& out, std::string& text, const std::function<int()>& command) {
     struct Redirected {
         explicit Redirected(std::ostream& stream, std::streambuf* to) : stream_(stream), own_(stream.rdbuf(to)) {}

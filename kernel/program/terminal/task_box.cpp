@@ -23,7 +23,7 @@ constexpr const char* bad_colour = "31";
 constexpr const char* person_colour = "33";
 constexpr const char* dim_colour = "2";
 
-/// Its sign and the sign's colour.
+/// Returns the task's sign and the sign's colour.
 std::pair<std::string, std::string> sign_of(const TaskOverview& task) {
     if (waits_for_person(task)) { return {"⚠", person_colour}; }
     if (task.summary.status == "completed") { return {"✓", good_colour}; }
@@ -32,7 +32,7 @@ std::pair<std::string, std::string> sign_of(const TaskOverview& task) {
     return {task.summary.status == "running" ? "●" : "·", task.summary.status == "running" ? good_colour : dim_colour};
 }
 
-/// One word for how it is.
+/// Returns one word for the task's status.
 std::string condition_word(const TaskOverview& task) {
     const std::string condition = state_name(task);
     if (condition == "awaiting_approval") { return "WAITS: " + upper_case(task.summary.waiting_for); }
@@ -41,7 +41,7 @@ std::string condition_word(const TaskOverview& task) {
 
 std::string percent_of(const TaskOverview& task) { return fmt::format("{}%", static_cast<unsigned>(task.progress * 100)); }
 
-/// `● 9266d27b GREEN ██████░░░░ 62%`, as much of it as fits.
+/// Returns `● 9266d27b GREEN ██████░░░░ 62%`, as much of it as fits.
 BoxLine head_of(const TaskOverview& task, const BoxStyle& style, std::chrono::system_clock::time_point now) {
     const auto [sign, colour] = sign_of(task);
     BoxLine line{.text = sign + " " + short_id(task.summary.task_id) + " " + condition_word(task), .colours = colour};
@@ -62,7 +62,7 @@ BoxLine head_of(const TaskOverview& task, const BoxStyle& style, std::chrono::sy
     return line;
 }
 
-/// Without a time: no text that changes as time passes.
+/// Without `now`, leaves out text that changes as time passes.
 std::string activity_text(const LastActivity& activity, bool ended, std::optional<std::chrono::system_clock::time_point> now) {
     std::string text;
     const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
@@ -111,7 +111,7 @@ void add_task(const Program& program, BoxPart& part, const TaskOverview& task, c
     }
 }
 
-/// The sign of a stage and its colour.
+/// Returns the sign of a stage and its colour.
 std::pair<const char*, const char*> sign_of_stage(const StageState& stage, bool now) {
     if (stage.status == StageStatus::completed) { return {"✓", good_colour}; }
     if (stage.status == StageStatus::skipped) { return {"–", dim_colour}; }
@@ -150,7 +150,7 @@ BoxPart stages_part(const TaskState& state, const TaskOverview& task, std::size_
 
 namespace {
 
-/// What became of a version that was shown to a person and has no decision in the journal.
+/// Returns the fate of a version that a person was shown and that has no decision in the journal.
 std::string_view undecided(bool is_shown_now, const TaskOverview& task) {
     if (!is_shown_now) { return "was shown"; }
     return waits_for_person(task) ? "waits for you" : "has your answer";
@@ -214,7 +214,7 @@ std::string time_since(const std::string& then, std::chrono::system_clock::time_
     const auto time = parse_time(then);
     if (!time.ok()) { return {}; }
     const auto seconds = std::max<std::int64_t>(
-        0, std::chrono::duration_cast<std::chrono::seconds>(now - *time).count());  // A clock may have been put back.
+        0, std::chrono::duration_cast<std::chrono::seconds>(now - *time).count());  // The clock may have been set back.
     constexpr std::int64_t minute = 60;
     constexpr std::int64_t hour = 60 * minute;
     constexpr std::int64_t day = 24 * hour;
@@ -252,7 +252,7 @@ std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& pro
     std::vector<BoxPart> parts{{{.text = "AGENTFORGE STATUS", .right = printable(project, 60), .colours = "1", .dim = true}}};
     const std::string figures = counts_in_words(counts, false);
     BoxPart body{{.text = cells_of(figures) <= box_room(style) ? figures : counts_in_words(counts, true)}};
-    bool one_line = false;  // Ended ones stand together.
+    bool one_line = false;  // Ended tasks are listed together.
     for (const TaskOverview& task : shown) {
         if (!one_line || !has_ended(task.summary)) { body.push_back({}); }
         one_line = has_ended(task.summary);

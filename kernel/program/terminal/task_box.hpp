@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks as a person sees them on a terminal: the boxes of `status`.
+// The boxes of `status`: tasks for people at a terminal.
 #pragma once
 
 #include <chrono>
@@ -21,22 +21,22 @@ struct Program;
 
 /// Returns the lines below the heading of a task that has not ended, for output without a box. They contain no relative times.
 [[nodiscard]] std::vector<std::string> plain_lines(const Program& program, const TaskOverview& task);
-/// Returns `Active: 1    Completed: 2    Waiting for you: 0`, and the other conditions that a task has; `narrow`: in fewer cells.
+/// Returns `Active: 1    Completed: 2    Waiting for you: 0`, and the other statuses that occur. `narrow`: in fewer cells.
 [[nodiscard]] std::string counts_in_words(const TaskCounts& counts, bool narrow);
 
-/// What a person should know about a stage besides its figures: that it no longer counts, what people decided on its artifact,
-/// what of their feedback was not addressed.
+/// Returns remarks for a person about a stage besides its figures: that it no longer counts, what people decided on its artifact,
+/// which of their feedback was not addressed.
 [[nodiscard]] std::vector<std::string> remarks_on(const TaskState& state, const StageState& stage, const TaskOverview& task);
 
-/// All tasks that are shown, newest first; `left_out` of them are not.
+/// Returns all tasks that are shown, newest first. `left_out`: the number of tasks that are not.
 [[nodiscard]] std::vector<BoxPart> box_of_tasks(const Program& program, const std::string& project, const TaskCounts& counts,
                                                 const std::vector<TaskOverview>& shown, std::size_t left_out,
                                                 const BoxStyle& style, std::chrono::system_clock::time_point now);
 
-/// What a delivery says besides its commit, each with its label: the patch, the pull request, the hooks.
+/// Returns the parts of a delivery besides its commit, each with its label: the patch, the pull request, the hooks.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> delivery_lines(const TaskState& state);
 
-/// One task: its head, its stages, what it waits for or came to. `cost`: in words, or empty.
+/// Returns one task: its head, its stages, what it waits for, or its result. `cost`: in words, or empty.
 [[nodiscard]] std::vector<BoxPart> box_of_task(const Program& program, const TaskState& state, const TaskOverview& overview,
                                                const std::string& cost, const BoxStyle& style,
                                                std::chrono::system_clock::time_point now);

@@ -26,7 +26,7 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// The tasks of one repository, as far as they are shown.
+/// The tasks of one repository that the list shows.
 struct Listing {
     std::filesystem::path root;
     std::string name;       ///< The repository's.
@@ -75,7 +75,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
     return found;
 }
 
-/// The sets that have a part in the repository, or all.
+/// Returns the sets that have a part in the repository, or all.
 json::array sets_of(const Program& program, SeenRepositories& seen, const std::optional<std::filesystem::path>& root) {
     json::array list;
     const auto folder = sets_folder(program);
@@ -126,7 +126,7 @@ void print(const Program& program, std::ostream& out, const Listing& listing) {
     }
 }
 
-/// Why a list of one repository is empty.
+/// Prints why a list of one repository is empty.
 void say_why_none(const Program& program, std::ostream& out, const Listing& listing, const TaskListOptions& options) {
     if (listing.total > 0 && options.state.empty()) {
         out << "\nNo task has ended, and " << listing.total << (listing.total == 1 ? " is" : " are")

@@ -21,7 +21,7 @@ std::string_view variable(const Environment& environment, const std::string& nam
     return found == environment.end() ? std::string_view() : std::string_view(found->second);
 }
 
-/// The widths of characters are the locale's; this one is part of the C library.
+/// The locale decides the widths of characters; this one is part of the C library.
 class Utf8Locale {
 public:
     Utf8Locale() : before_(::uselocale(utf8())) {}
@@ -37,13 +37,13 @@ private:
     locale_t before_;
 };
 
-/// The bits of the code point that the first byte of a sequence of several holds.
+/// Returns the bits of the code point in the first byte of a multi-byte sequence.
 char32_t bits_of_lead(unsigned char first) {
     if (first >= 0xF0) { return first & 0x07U; }
     return first >= 0xE0 ? first & 0x0FU : first & 0x1FU;
 }
 
-/// The code point at `at`, which is moved behind it. The text is valid UTF-8.
+/// Returns the code point at `at`, and moves `at` behind it. The text is valid UTF-8.
 char32_t next_character(std::string_view text, std::size_t& at) {
     const auto first = static_cast<unsigned char>(text[at++]);
     if (first < 0x80) { return first; }
@@ -67,7 +67,7 @@ std::string folded_line(std::string_view line, std::size_t cells) {
         line.remove_prefix(count);
         return count;
     };
-    std::size_t below = std::min(blanks(), cells / 3);  // Where the continuation begins.
+    std::size_t below = std::min(blanks(), cells / 3);  // The indentation of continuation lines.
     std::size_t used = below;
     std::string out(below, ' ');
     while (!line.empty()) {
@@ -135,7 +135,7 @@ std::size_t cells_of(std::string_view text) {
 std::string fitting(std::string_view text, std::size_t cells) {
     const Utf8Locale locale;
     std::size_t used = 0;
-    std::size_t cut = 0;  // Where "…" may take the place of the rest.
+    std::size_t cut = 0;  // Where "…" may replace the rest.
     for (std::size_t at = 0; at < text.size();) {
         used += cells_of(next_character(text, at));
         if (used > cells) { return cells == 0 ? std::string() : std::string(text.substr(0, cut)) + "…"; }

@@ -14,20 +14,19 @@ using Environment = std::map<std::string, std::string>;
 
 /// True unless TERM is unset or `dumb`, or NO_COLOR is not empty.
 [[nodiscard]] bool wants_colour(const Environment& environment);
-/// Whether the cursor can be moved: TERM is set and not `dumb`.
+/// True if the cursor can be moved: TERM is set and not `dumb`.
 [[nodiscard]] bool moves_cursor(const Environment& environment);
-/// Whether the locale's encoding is UTF-8, by LC_ALL, LC_CTYPE and LANG, the first that is set.
+/// True if the locale's encoding is UTF-8, by the first of LC_ALL, LC_CTYPE and LANG that is set.
 [[nodiscard]] bool shows_unicode(const Environment& environment);
 /// Returns the columns of the terminal behind a descriptor, at least 20; 80 if unknown.
 [[nodiscard]] std::size_t terminal_columns(int descriptor);
 
-/// True while live lines are at the bottom of the terminal. Output written below them by other means is lost. A
-/// signal handler may call this.
+/// True while live lines are at the bottom of the terminal. Other output below them is lost. A signal handler may call this.
 [[nodiscard]] std::atomic<bool>& live_lines_shown() noexcept;
 
-/// Cells that a text without control characters takes: wide characters two, combining ones none.
+/// Returns the cells that a text without control characters takes: two for wide characters, none for combining ones.
 [[nodiscard]] std::size_t cells_of(std::string_view text);
-/// At most `cells` of it; `…` (one cell) marks a cut.
+/// Returns at most `cells` of the text; `…` (one cell) marks a cut.
 [[nodiscard]] std::string fitting(std::string_view text, std::size_t cells);
 /// Wraps lines to at most `cells`, at blanks. Continuation lines are indented to the last column that begins in the first
 /// half, else to the line's own indentation, at most a third of the width. A longer word (a path, an id, an address) is not

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::array terminal_keys{SIGINT, SIGQUIT};
 
-/// If Ctrl-C ended this program too, the shell prompt would appear while the command is still on the screen.
+/// Ignores Ctrl-C while the command runs: if it ended this program too, the shell prompt would appear while the command is still
+/// on the screen.
 class KeysBelongToTheCommand {
 public:
     KeysBelongToTheCommand() {
@@ -64,7 +65,7 @@ int run_on_terminal(const std::string& line, const std::string& argument, const 
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &as_usual);
-    sigset_t none;  // Poco holds SIGPIPE back in every program that it is linked into.
+    sigset_t none;  // Poco blocks SIGPIPE in every program that it is linked into.
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A cgroup (version 2) for one program and everything it starts: the kernel enforces the limits on memory and processes.
 //
-// It is created only below a cgroup that systemd delegated, marked by the extended attribute user.delegate or trusted.delegate.
-// That is either this process's own cgroup or the one directly above it. In its own, its processes move to `agentforge-host`
-// below, because a cgroup with limits for its children may hold no processes. `systemd-run --user --scope -p Delegate=yes
-// agentforge …` starts AgentForge in a delegated cgroup.
+// `make` creates it only below a cgroup that systemd delegated, marked by the extended attribute user.delegate or
+// trusted.delegate. That is either this process's own cgroup or the one directly above it. A cgroup with limits for its children
+// may hold no processes, so `make` moves the processes of its own cgroup to `agentforge-host` below. `systemd-run --user --scope
+// -p Delegate=yes agentforge …` starts AgentForge in a delegated cgroup.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ public:
     /// The same, with cgroups mounted at `mount` and this process in the cgroup `own` (`/a/b`).
     bool make(const char* mount, const char* own, const Policy& policy);
 
-    /// Moves the calling process into the cgroup. Returns true also without a cgroup.
+    /// Moves the calling process into the cgroup. Also returns true if there is no cgroup.
     [[nodiscard]] bool join() const;
     /// Returns the limit that the kernel enforced, or null. Also works in another root and other namespaces.
     [[nodiscard]] const char* exceeded() const;

@@ -2,8 +2,8 @@
 // Writes the system call filters of agentforge-exec, compiled by libseccomp, as a header of BPF programs. Runs during the build,
 // so the helper needs no library and loads a filter with one call.
 //
-// Everything is allowed except what is listed here. A call of another architecture than the machine's kills the process. Each
-// filter has the common rules and one choice of sockets:
+// The filters allow everything except the calls listed here. A call of another architecture than the machine's kills the process.
+// Each filter has the common rules and one choice of sockets:
 //
 //   full             UNIX sockets of its own namespaces, Internet sockets, reading routes
 //   full_internet    the same with the machine's network, if the kernel cannot keep abstract UNIX sockets apart

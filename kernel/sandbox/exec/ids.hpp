@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // User and group ids in a new user namespace: all keep their values. Root maps every id, because its files may belong to anyone.
-// Only a process outside the namespace may do that, so the namespace's first process waits for it.
+// Only a process outside the namespace may map every id, so the namespace's first process waits for it.
 #pragma once
 
 #include <sys/types.h>
@@ -9,7 +9,7 @@ namespace agentforge::exec {
 
 class Ids {
 public:
-    Ids();  ///< Call it in the process that makes the namespace, before it does.
+    Ids();  ///< Call it in the process that makes the namespace, before the namespace exists.
 
     /// Call it in the first process of the namespace. Returns null, or what failed.
     const char* map_own();

@@ -12,7 +12,7 @@ struct Seen {
     bool still_there = false;
 };
 
-/// The processes of one sample. Beyond `room` they are not tracked.
+/// The processes of one sample. Processes beyond `room` are not tracked.
 struct Sample {
     static constexpr unsigned room = 1U << 12U;
     Seen all[room];

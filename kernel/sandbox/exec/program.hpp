@@ -14,8 +14,8 @@ enum class Mode : unsigned char { unconfined = 1, landlock, full };
 /// Disables core files and sets the limits of one process; shares.hpp watches those of the whole tree.
 void set_limits(const Policy& policy, Mode mode);
 
-/// Drops all of root's capabilities except overriding file permissions, because a checkout may belong to another user. It reaches
-/// only what was granted.
+/// Drops all of root's capabilities except overriding file permissions, because a checkout may belong to another user. That
+/// capability reaches only the granted paths.
 void drop_capabilities();
 
 /// Joins the cgroup and becomes the program. Dies with its current parent.

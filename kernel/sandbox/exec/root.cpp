@@ -39,8 +39,8 @@ struct MountAttributes {
 
 constexpr const char* good = nullptr;  // Any other value says what the kernel refused.
 
-/// Segments without a process count for no one, and running out of PIDs stops the whole machine. So sets limits for these
-/// namespaces, if the kernel has them (Linux 5.19 and 6.14).
+/// A shared memory segment that no process maps counts for no process, and running out of PIDs stops the whole machine. Sets
+/// limits for these namespaces, if the kernel has them (Linux 5.19 and 6.14).
 void bound_namespaces(const Policy& policy) {
     char text[32];
     snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(policy.shared_bytes / 4096));
@@ -215,7 +215,7 @@ private:
         close(source);
     }
 
-    /// Root's id may change the system through /proc, whatever the capabilities. So makes everything there that belongs to no
+    /// Root's id may change the system through /proc, whatever its capabilities. Makes everything there that belongs to no
     /// process read-only.
     bool guard_proc() {
         const int proc = at("/proc");
@@ -332,7 +332,7 @@ private:
         close_if_open(device);
     }
 
-    /// A socket can be reached by its path whatever the network namespace.
+    /// Covers sockets. A socket can be reached by its path whatever the network namespace.
     void cover_sockets() {
         const int device = at("/dev/null");
         sockets_.for_each(policy_, [this, device](const char* path) {

@@ -87,7 +87,7 @@ public:
         return name;
     }
 
-    /// The same after all processes have ended: checks what they left behind.
+    /// The same after all processes have ended: checks the files they left behind.
     [[nodiscard]] const char* exceeded_at_end() const {
         return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes
                    ? "file_bytes"
@@ -119,7 +119,7 @@ private:
         if (policy_.cpu_seconds != 0 && lost_.ticks(sum.cpu_ticks + ticks_of_ended()) > most_ticks_) { return "cpu_seconds"; }
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
-        // The kernel adds what a process wrote to its waiting parent. If no parent waits, only what exists now shows it.
+        // The kernel adds a process's writes to its waiting parent. If no parent waits, only the existing files show the writes.
         const bool wrote = sum.written_bytes + written_by_ended() > policy_.file_bytes && lost.bytes > policy_.file_bytes;
         return wrote || new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
     }
@@ -183,7 +183,7 @@ private:
                 free_at_start_.names > now.names ? free_at_start_.names - now.names : 0};
     }
 
-    /// Returns what was added to the writable folders since the start, and what deleted open files still hold.
+    /// Returns the bytes added to the writable folders since the start, and those that deleted open files still hold.
     [[nodiscard]] std::uint64_t new_files() const {
         std::uint64_t bytes = 0;
         for_each(policy_, "write", [&](const char* path) {
@@ -242,7 +242,7 @@ void kill_tree(Tree of) {
     }
 }
 
-/// Runs until nothing is left of what the program started.
+/// Runs until all processes that the program started have ended.
 void end_tree(Tree of, const sigset_t& awaited) {
     if (of == Tree::of_namespace) {
         kill_tree(of);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits for a program and everything it starts, and ends them if together they exceed a limit.
+// Waits for a program and all its descendants, and kills them if together they exceed a limit.
 //
 // Checks every 50 ms, or less often if a check is expensive. Checks the figures of the whole system first (tasks, memory, free
 // disk). If these moved far enough, or a second has passed, checks each process of the tree. Checks written bytes once more when

@@ -37,7 +37,7 @@ struct SystemUsage {
 };
 SystemUsage usage_of_system();
 
-/// Returns the shared memory that no process needs to map: the System V segments of this IPC namespace.
+/// Returns the size of shared memory that needs no mapping by a process: the System V segments of this IPC namespace.
 std::uint64_t segment_bytes();
 
 /// Sums the size of open files without a name: memory files, and deleted files on a disk. Looks at every thread of a process
