@@ -366,7 +366,7 @@ TEST_F(CommitTest, a_branch_is_moved_only_from_its_expected_commit) {
     const auto lost = move_branch(user(), "task", commit, commit);
     ASSERT_FALSE(lost.ok());
     EXPECT_EQ(lost.error().code, "AF-GIT-040");
-    EXPECT_THAT(lost.error().remedy, HasSubstr("git branch task " + commit));
+    EXPECT_THAT(lost.error().remedy, HasSubstr("git branch -f task " + commit));
     EXPECT_EQ(id_of("task"), newer);
 }
 
