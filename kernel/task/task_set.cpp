@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -17,8 +16,6 @@
 namespace agentforge::kernel {
 
 namespace {
-
-constexpr std::string_view unfinished_prefix = ".new-";  ///< Prefix of a folder that is being created.
 
 constexpr std::array<std::pair<SetPhase, std::string_view>, 7> phases{{{SetPhase::specifying, "specifying"},
                                                                        {SetPhase::specified, "specified"},
@@ -126,14 +123,9 @@ Result<FileDescriptor> lock_set(const std::filesystem::path& folder) {
 Result<FileDescriptor> create_set(const std::filesystem::path& sets, const TaskSet& set,
                                   const std::optional<std::string>& specification) {
     AF_CHECK(make_directories(sets));
+    sweep_abandoned_writes_in(sets);
     std::error_code error;
-    std::vector<std::filesystem::path> abandoned;
-    for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(sets, error)) {
-        if (is_abandoned(each.path().filename().string(), unfinished_prefix)) { abandoned.push_back(each.path()); }
-    }
-    for (const std::filesystem::path& each : abandoned) { std::filesystem::remove_all(each, error); }
-
-    const std::filesystem::path made = sets / (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + set.id);
+    const std::filesystem::path made = unfinished_name(sets / set.id);
     const auto fill = [&]() -> Result<FileDescriptor> {
         AF_TRY(FileDescriptor lock, lock_set(made));
         if (specification) { AF_CHECK(write_file_atomic(made / "specification.yaml", *specification, Durability::synced, 0600)); }
@@ -160,7 +152,7 @@ SetListing list_sets(const std::filesystem::path& folder) {
     SetListing found;
     std::error_code error;
     for (const std::filesystem::directory_entry& each : std::filesystem::directory_iterator(folder, error)) {
-        if (each.path().filename().string().starts_with(unfinished_prefix)) { continue; }
+        if (each.path().filename().string().starts_with('.')) { continue; }  // Unfinished, of `create_set`.
         auto set = load_set(set_file(each.path()));
         if (set.ok() && set->id != each.path().filename()) {
             set = no_set(set_file(each.path()), "it names the set `" + set->id + "`");

@@ -697,6 +697,12 @@ Result<void> TaskStore::remove(std::string_view task_id) {
     return sync_directory(root_);
 }
 
+Result<bool> TaskStore::remove_if_never_began(std::string_view task_id) {
+    if (!never_began(task_id)) { return false; }
+    AF_CHECK(remove(task_id));
+    return true;
+}
+
 fs::path TaskStore::place_of_removed(std::string_view task_id) const {
     return root_ / (std::string(removed_prefix) + std::to_string(::getpid()) + "-" + std::string(task_id));
 }

@@ -108,6 +108,9 @@ public:
     [[nodiscard]] std::size_t active_count() const;
     /// Removes a task's folder. Errors: `conflict` while its lock is held.
     [[nodiscard]] Result<void> remove(std::string_view task_id);
+    /// Removes the folder if the task never began, so that its request can start again as another task. Returns whether it did.
+    /// Errors: those of `remove`.
+    [[nodiscard]] Result<bool> remove_if_never_began(std::string_view task_id);
     /// Removes folders that processes had not finished creating or deleting when they were killed. `create` calls it. Folders
     /// that cannot be removed stay for the next time.
     void remove_abandoned() const;

@@ -40,8 +40,9 @@ std::string_view in_words(AbortOutcome outcome) {
 }
 
 int run_abort(Program& program, Project& project, const std::string& id, const std::string& reason) {
-    if (project.tasks().never_began(id)) {
-        if (const auto removed = project.tasks().remove(id); !removed.ok()) { return program.fail(removed.error()); }
+    const auto removed = project.tasks().remove_if_never_began(id);
+    if (!removed.ok()) { return program.fail(removed.error()); }
+    if (*removed) {
         if (program.json_output) {
             program.print_json(
                 {{"task_id", id}, {"aborted", true}, {"asked_to_stop", false}, {"outcome", "removed"}, {"reason", reason}});

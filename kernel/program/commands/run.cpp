@@ -248,8 +248,7 @@ private:
 
     /// Removes the folder of a task whose process was killed before the first record: the request starts again as another task.
     void remove_unless_begun(const std::string& task) {
-        if (task.empty() || !store_.never_began(task)) { return; }
-        if (const auto removed = store_.remove(task); !removed.ok()) {
+        if (const auto removed = store_.remove_if_never_began(task); !removed.ok()) {
             program_.err << "agentforge: " << printable_lines(removed.error().to_string()) << "\n";
         }
     }

@@ -86,11 +86,6 @@ Result<std::optional<TaskState>> state_of(const TaskStore& store, const std::str
     return std::optional(std::move(state));
 }
 
-/// The request starts again as another task.
-Result<void> remove_if_never_began(TaskStore store, const std::string& task) {
-    return !task.empty() && store.never_began(task) ? store.remove(task) : Result<void>();
-}
-
 /// True if its commit is ready and the task has not changed since.
 bool is_prepared(const TaskState& state) {
     return state.prepared && state.prepared->workspace_tree == state.tree && state.status == TaskStatus::paused &&
@@ -406,7 +401,7 @@ private:
             if (state) {
                 resume_and_report(own.program(), part.task);
             } else {
-                AF_CHECK(remove_if_never_began(store_of(part), part.task));
+                AF_CHECK(store_of(part).remove_if_never_began(part.task));  // It starts again as another task.
                 start_part(own.program(), part);
             }
             AF_TRY(state, state_of(store_of(part), part.task));

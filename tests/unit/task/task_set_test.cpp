@@ -31,7 +31,7 @@ TEST_F(TaskSetTest, a_new_set_has_its_file_and_specification_and_is_locked) {
 }
 
 TEST_F(TaskSetTest, a_set_that_a_killed_process_was_creating_is_not_listed) {
-    fs::create_directories(sets_ / (".new-1-" + set_.id));
+    fs::create_directories(sets_ / ".agentforge-new-1-0");
     const auto listing = list_sets(sets_);
     EXPECT_TRUE(listing.sets.empty());
     EXPECT_TRUE(listing.problems.empty());
@@ -39,7 +39,7 @@ TEST_F(TaskSetTest, a_set_that_a_killed_process_was_creating_is_not_listed) {
 
 TEST_F(TaskSetTest, the_next_set_removes_what_a_killed_process_was_creating) {
     constexpr int no_such_process = 2147483647;
-    const fs::path abandoned = sets_ / (".new-" + std::to_string(no_such_process) + "-set-old");
+    const fs::path abandoned = sets_ / (".agentforge-new-" + std::to_string(no_such_process) + "-0");
     fs::create_directories(abandoned);
     ASSERT_TRUE(create_set(sets_, set_, {}).ok());
     EXPECT_FALSE(fs::exists(abandoned));
