@@ -15,10 +15,10 @@ namespace agentforge::kernel {
 
 /// An existing test with lines that a task changed or removed.
 struct ChangedTest {
-    std::string id;                   ///< Empty: the lines belong to no known test.
-    std::uint64_t line = 0;           ///< The first such line, in the file before the task.
-    std::vector<std::string> before;  ///< These lines, trimmed.
-    std::vector<std::string> after;   ///< The lines that replace them.
+    std::string id;                        ///< Empty: the lines belong to no known test.
+    std::uint64_t line = 0;                ///< The first such line, in the file before the task.
+    std::vector<std::string> before = {};  ///< These lines, trimmed.
+    std::vector<std::string> after = {};   ///< The lines that replace them.
     std::string file = {};
 
     /// Returns `file:line`.
