@@ -11,6 +11,7 @@
 #include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/plain_file.hpp"
+#include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "journal/blob_store.hpp"
 

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "git/repository.hpp"
+#include "program/project/project_trust.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {

@@ -8,6 +8,7 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "pipeline/people/iteration.hpp"
+#include "pipeline/task_session.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"
 
