@@ -78,6 +78,12 @@ public:
         return inner_->run(std::move(request), stop);
     }
     Result<MadeCommit> commit(const CommitOrder& order, const Stop& stop) override { return inner_->commit(order, stop); }
+    Result<void> check_branch(const std::string& branch, const std::string& at) override {
+        return inner_->check_branch(branch, at);
+    }
+    Result<void> move_branch(const std::string& branch, const std::string& from, const std::string& to) override {
+        return inner_->move_branch(branch, from, to);
+    }
     Result<HookReport> hooks(const HookOrder& order, const std::string& author, const Stop& stop) override {
         return inner_->hooks(order, author, stop);
     }
