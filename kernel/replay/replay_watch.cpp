@@ -22,6 +22,23 @@ std::string seen_by_model(const StepRecord& step) {
     return without_volatile_parts(step.summary + "\n" + step.error + "\n" + step.output);
 }
 
+std::string short_hash(const std::string& sha256) {
+    return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12);
+}
+
+/// What the record itself says that the step did. The step's blob says it, too, in full.
+std::vector<std::string> deed_in_journal(const records::Step& step) {
+    const records::ActionResult& result = *step.result;
+    std::vector<std::string> deed = {
+        *step.action->type, step.action->target.value_or(""),        *step.action->arguments_blob,
+        *result.status,     without_volatile_parts(*result.summary), without_volatile_parts(result.error.value_or(""))};
+    for (const records::FileChange& change : step.changes.value_or(std::vector<records::FileChange>())) {
+        deed.push_back(*change.path + ", before " + short_hash(*change.before_sha256) + ", after " +
+                       short_hash(*change.after_sha256));
+    }
+    return deed;
+}
+
 json::value without_volatile(const json::value& value) {
     if (value.is_string()) { return json::value(without_volatile_parts(value.get_string())); }
     if (const json::array* array = value.if_array()) {
@@ -60,10 +77,6 @@ const Change* overwritten(const StepRecord& recorded, const StepRecord& now) {
         }
     }
     return nullptr;
-}
-
-std::string short_hash(const std::string& sha256) {
-    return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12);
 }
 
 /// `number`: how many gates of this place were measured before. Null: the recording has no such gate.
@@ -153,6 +166,9 @@ public:
         if (watch_.same_base_ && recorded->tree == now->tree && !named.empty() && named != now->tree) {
             report({ReplayDifference::Kind::tree, where + ", in the journal", named, now->tree, false});
         }
+        if (watch_.same_base_ && recorded->tree == now->tree && seen_by_model(*recorded) == seen_by_model(*now)) {
+            compare_deeds(found->second.body, step, where + ", in the journal");
+        }
     }
 
     void operator()(const records::CallFinished& call) {
@@ -217,6 +233,20 @@ private:
         if (then == seen) { return; }
         const auto [one, other] = first_difference(then, seen, most_shown);
         report({ReplayDifference::Kind::observation, where, one, other});
+    }
+
+    /// Skips fields that older journals lack.
+    void compare_deeds(const records::Step& recorded, const records::Step& now, const std::string& where) {
+        std::vector<std::string> then = deed_in_journal(recorded);
+        std::vector<std::string> done = deed_in_journal(now);
+        const std::size_t size = std::max(then.size(), done.size());
+        then.resize(size, "no change of a file");
+        done.resize(size, "no change of a file");
+        for (std::size_t index = 0; index < size; ++index) {
+            if (then[index].empty() || then[index] == done[index]) { continue; }
+            const auto [one, other] = first_difference(then[index], done[index], most_shown);
+            return report({ReplayDifference::Kind::observation, where, one, other});
+        }
     }
 
     [[nodiscard]] Result<json::value> artifact(const std::string& blob) const {

@@ -202,6 +202,17 @@ class TestReplayOfAChangedRecording(ReplayTest):
         recorded = self.change_the_first_edit(tree=base)
         self.assertEqual(self.differences()[0], ("tree", f"step {self.step} (red", base, recorded["tree"]))
 
+    def test_a_result_that_only_the_journal_gives_otherwise_is_reported(self):
+        self.change_the_first_edit(result={"status": "failure", "summary": "refused"})
+        self.assertEqual(self.differences(), [("observation", f"step {self.step} (red", "failure", "success")])
+
+    def test_a_changed_file_that_only_the_journal_gives_otherwise_is_reported(self):
+        recorded = next(step for step in self.steps(self.recorded) if step.get("changes"))
+        (change,) = recorded["changes"]
+        self.change_the_first_edit(changes=[{**change, "after_sha256": "0" * 64}])
+        self.assertEqual(self.differences(), [("observation", f"step {self.step} (red", f"{change['path']}, before no such file, after a file with SHA-256 000000000000",
+                                               f"{change['path']}, before no such file, after a file with SHA-256 {change['after_sha256'][:12]}")])
+
     def test_a_changed_artifact_is_reported(self):
         identities = {}
 
