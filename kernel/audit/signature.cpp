@@ -140,8 +140,16 @@ private:
         const std::string principal = found->out.substr(0, found->out.find('\n'));
         std::vector<std::string> verify{"verify",  "-n", signed_.name_space, "-f", allowed_, "-I",
                                         principal, "-s", signature_,         "-O", time};
+        const std::vector<std::string> without_revocation = verify;
         if (is_file(revoked_)) { verify.insert(verify.end(), {"-r", revoked_}); }
         const auto verified = run(std::move(verify), signed_.content);
+        if (is_file(revoked_) && verified.ok() && verified->exit_code != 0) {  // ssh-keygen does not always give the reason.
+            const auto otherwise = run(without_revocation, signed_.content);
+            if (otherwise.ok() && otherwise->exit_code == 0) {
+                answer.detail += "; the key is revoked (" + revoked_ + ")";
+                return;
+            }
+        }
         if (!verified.ok() || verified->exit_code != 0) {
             answer.detail += "; " + (verified.ok() ? first_words(verified->err) : verified.error().message) + " (namespace `" +
                              signed_.name_space + "`, " + allowed_ + (revoked_.empty() ? "" : ", " + revoked_) + ")";

@@ -785,7 +785,7 @@ private:
         if (named == nullptr || named->hash != head.hash) {
             part.fault("the statement names record " + std::to_string(head.seq) + " (" + head.hash +
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
-            return signature(*text, {});
+            return signature(*text, records().empty() ? std::chrono::sys_seconds() : recorded_at(records().back()));
         }
         voucher("statement", head.seq);
         if (note_) { compare_note(part, *text, head.seq); }
@@ -1031,10 +1031,16 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
                      : "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
                            ", not about this one with tree " + written.tree);
     if (signature.empty()) {
-        verdict.add("signature", AuditAnswer::unchecked,
-                    "the statement is not signed: anyone who can write notes could have written it");
-    } else {
-        Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, {}, stop);
+        verdict.add(
+            "signature", AuditAnswer::fails,
+            "the statement is not signed, and the task's archive is not here: anyone who can write notes could have written it");
+        return verdict;
+    }
+    Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, {}, stop);
+    AuditFinding& found = verdict.findings.back();
+    if (found.answer == AuditAnswer::unchecked) {  // Anyone can sign with a key that nobody knows.
+        found.answer = AuditAnswer::fails;
+        found.detail += "; the task's archive is not here, so nothing else vouches for the statement";
     }
     return verdict;
 }

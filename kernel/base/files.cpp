@@ -207,6 +207,23 @@ Result<void> write_file_atomic(const fs::path& path, std::string_view bytes, Dur
     return {};
 }
 
+Result<void> replace_users_file(const fs::path& path, std::string_view bytes) {
+    struct stat status {};
+    const bool exists = ::stat(path.c_str(), &status) == 0;
+    if (exists && !S_ISREG(status.st_mode)) {
+        const FileDescriptor special = open_retrying(path, O_WRONLY | O_NOCTTY);
+        if (!special.valid()) { return failure("AF-BASE-013", "Cannot open the file", path, errno); }
+        return write_all(special.get(), bytes, path);
+    }
+    std::error_code error;
+    const fs::path target = fs::canonical(path, error);
+    const unsigned mode = exists ? status.st_mode & 07777U : 0644U;
+    AF_CHECK(write_file_atomic(error ? path : target, bytes, Durability::synced, mode));
+    // The umask may have removed permissions. If this fails, the file has fewer permissions, never more.
+    if (exists && !error) { ::chmod(target.c_str(), mode); }
+    return {};
+}
+
 Result<void> create_file_exclusive(const fs::path& path, std::string_view bytes, Durability durability, unsigned mode) {
     AF_TRY(const fs::path temporary, write_sibling(path, bytes, durability, mode));
     // The complete file appears under its name at once, and only if no file has that name.

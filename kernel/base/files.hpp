@@ -43,6 +43,9 @@ enum class Durability : unsigned char {
 /// remains.
 [[nodiscard]] Result<void> write_file_atomic(const std::filesystem::path& path, std::string_view bytes, Durability durability,
                                              unsigned mode = 0644);
+/// The same for a file of the user, synced: keeps its permissions, and follows a link to its target. Writes into a device or a
+/// pipe instead of replacing it.
+[[nodiscard]] Result<void> replace_users_file(const std::filesystem::path& path, std::string_view bytes);
 /// Creates the file. Fails with `conflict` AF-BASE-014 if it exists: the first of several writers wins.
 [[nodiscard]] Result<void> create_file_exclusive(const std::filesystem::path& path, std::string_view bytes, Durability durability,
                                                  unsigned mode = 0644);

@@ -25,6 +25,16 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate,
                                                  const json::object* candidate);
 
+/// The base that a delivered change was rebased onto.
+struct NewBase {
+    std::string tree;
+    std::string red_tree;  ///< RED's tests on it. Empty if the task has none.
+};
+/// Measures the suite on the new base, and returns the baseline of the deliver gate for the change there. Journals nothing.
+/// Errors: AF-GATE-…; cancelled.
+[[nodiscard]] Result<GateBaseline> baseline_on_new_base(const TaskSession& session, TaskGates& gates, EventSink& events,
+                                                        const NewBase& base, const Stop& stop);
+
 /// True if the stage's result is judged against the suite before the task. That suite is then measured before the stage begins.
 [[nodiscard]] bool needs_baseline(const StageTemplate& stage);
 /// True if `needs_baseline` holds for the current stage or a later one.

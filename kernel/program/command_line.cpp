@@ -82,6 +82,10 @@ void ValueRule::check(const std::string& name, const std::string& value) const {
             throw WrongValue(name + " cannot be " + printable(value, 400) + "; it must be " + bounds->text);
         }
     }
+    constexpr double largest_whole = 1e15;
+    if (kind == Kind::whole_number && converted<double>(value).value_or(0) > largest_whole) {
+        throw WrongValue(name + " cannot be " + printable(value, 400) + "; it is too large");
+    }
     const bool is_number = kind == Kind::whole_number ? converted<std::uint64_t>(value).has_value()
                                                       : kind == Kind::text || converted<double>(value).has_value();
     if (!is_number) { throw not_a_number(name, value); }

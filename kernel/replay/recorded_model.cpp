@@ -56,7 +56,7 @@ private:
     }
 
     [[nodiscard]] Error does_not_fit(const std::string& task_id, const ReplayDifference& mismatch) const {
-        return Error{"AF-RPLY-002",
+        return Error{std::string(does_not_fit_code),
                      mismatch.where + " does not fit here; recorded: " + mismatch.recorded + "; now: " + mismatch.now,
                      "replay of " + recorded_.state.task_id,
                      "compare both, then continue after it with `agentforge replay " + short_id(task_id) +
@@ -65,7 +65,7 @@ private:
     }
 
     [[nodiscard]] Error ends_here(const std::string& task_id, const StepPlace& place) const {
-        return Error{"AF-RPLY-003",
+        return Error{std::string(recording_ends_code),
                      "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " +
                          std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
                          std::to_string(place.visit),

@@ -55,13 +55,12 @@ private:
 
 Result<void> check_blob(const RecordedTask& task, const std::string& blob, const StepPlace& place) {
     if (blob.empty() || task.blobs->contains(blob)) { return {}; }
-    return Error{
-        "AF-RPLY-006",
-        "task " + task.state.task_id + " cannot be replayed: the result of step " + std::to_string(place.step) + " of stage `" +
-            place.stage + "` is gone",
-        "blob " + blob,
-        "restore the task's artifacts/blobs from a backup, or with `agentforge archive restore " + task.state.task_id + "`",
-        ErrorKind::corrupt};
+    return Error{"AF-RPLY-006",
+                 "task " + task.state.task_id + " lacks the result of step " + std::to_string(place.step) + " of stage `" +
+                     place.stage + "`; `gc --blobs` removes them",
+                 "blob " + blob,
+                 "`agentforge archive restore " + short_id(task.state.task_id) + "`, or restore artifacts/blobs from a backup",
+                 ErrorKind::corrupt};
 }
 
 Result<void> check_blobs(const RecordedTask& task) {
@@ -86,11 +85,14 @@ Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view
     RecordedTask task;
     task.blobs = std::make_shared<BlobStore>(paths.blobs());
     Sorter sorter(task, {});
+    std::string rebased_commit;
     for (const Record& record : all) {
         AF_CHECK(fold(task.state, record.body));
         AF_TRY(const records::AnyRecord typed, records::read_record(record.body));
         sorter.envelope(typed.envelope);
         std::visit(sorter, typed.body);
+        if (std::holds_alternative<records::Rebased>(typed.body)) { rebased_commit = task.state.commit; }
+        if (rebased_commit.empty() || task.state.commit != rebased_commit) { task.tree_at_end = delivered_tree(task.state); }
     }
     if (task.steps.empty()) {
         return Error{"AF-RPLY-007", "task " + std::string(task_id) + " has no step yet", "",

@@ -60,7 +60,8 @@ struct RecordedCall {
 /// Immutable once read.
 struct RecordedTask {
     records::TaskCreated created;
-    TaskState state;  ///< State after the last record.
+    TaskState state;          ///< State after the last record.
+    std::string tree_at_end;  ///< The tree that the task's own steps made. A rebase afterwards does not change it.
     std::map<StepPlace, std::vector<RecordedAnswer>> answers;
     std::map<StepPlace, RecordedStep> steps;
     std::map<GatePlace, std::vector<records::Gate>> gates;            ///< In the order of measurement.

@@ -38,8 +38,14 @@ public:
         AF_TRY(task_, place_.tasks.load(task_id_));
         AF_TRY(records_, place_.tasks.records(task_id_));
         RejudgedTask all{std::string(task_id_), {}};
+        std::size_t delivery = 1;  // The record of the newest deliver gate.
         for (std::size_t at = 1; at < records_.size(); ++at) {
+            if (const auto rebased = records::as<records::Rebased>(records_[at])) {
+                AF_TRY(Rejudged judged, measure_rebase_again(at, delivery, *rebased, stop));
+                all.verdicts.push_back(std::move(judged));
+            }
             const auto gate = records::as<records::Gate>(records_[at]);
+            if (gate && gate->gate == gate_name::deliver) { delivery = at; }
             if (!gate || *gate->partial || gate->gate == gate_name::baseline) { continue; }
             AF_TRY(Rejudged judged, measure_again(at, *gate, stop));
             all.verdicts.push_back(std::move(judged));
@@ -78,6 +84,30 @@ private:
         return Rejudged{records_[at].seq, *gate.stage,    gate.gate,
                         gate.tree,        gate.passed,    report.passed,
                         gate.summary,     report.summary, gate.inputs.value_or("") != inputs};
+    }
+
+    /// An ended task cannot be forked, so uses the task as it was at its delivery.
+    Result<Rejudged> measure_rebase_again(std::size_t at, std::size_t delivery, const records::Rebased& rebased,
+                                          const Stop& stop) {
+        TaskStore store(scratch_ / std::to_string(at), Durability::cached);
+        AF_TRY(const auto session, as_it_was(store, delivery));
+        if (!task_workspace_) { AF_TRY(task_workspace_, task_workspaces_->open(session->state())); }
+        AF_TRY(const GateBaseline baseline, baseline_on_new_base(*session, *task_workspace_, place_.services.events,
+                                                                 {*rebased.base_tree, *rebased.red_tree}, stop));
+        GateCall call;
+        call.request.gate = gate_name::deliver;
+        call.tree = rebased.tree;
+        call.baseline = &baseline;
+        AF_TRY(const GateReport report, task_workspace_->gate(call, stop));
+        return Rejudged{records_[at].seq,
+                        "rebase",
+                        std::string(gate_name::deliver),
+                        rebased.tree,
+                        rebased.gate_passed,
+                        report.passed,
+                        *rebased.summary,
+                        report.summary,
+                        false};
     }
 
     const ReplayPlace& place_;

@@ -47,9 +47,8 @@ public:
     Result<ReplayReport> report(PipelineResult result, bool same_base) {
         AF_TRY(const TaskState state, read_task_state(tasks_, result.task_id));
         watch_.finish(state);
-        return ReplayReport{
-            std::move(result), recorded_.state.task_id, delivered_tree(recorded_.state), delivered_tree(state), same_base,
-            watch_.counts(),   watch_.differences()};
+        return ReplayReport{std::move(result), recorded_.state.task_id, recorded_.tree_at_end, delivered_tree(state),
+                            same_base,         watch_.counts(),         watch_.differences()};
     }
 
 private:

@@ -309,7 +309,7 @@ void ReplayWatch::finish(const TaskState& state) {
              ended ? std::string("not taken") : "the replay stopped before it (" + std::string(to_string(state.status)) + ")",
              true});
     }
-    const std::string then = delivered_tree(recorded_.state);
+    const std::string& then = recorded_.tree_at_end;
     const std::string now = delivered_tree(state);
     if (same_base_ && then != now) {
         differences_.push_back({ReplayDifference::Kind::tree, "the tree at the end", then, now, true});

@@ -5,7 +5,9 @@
 #include <pango/pangocairo.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <set>
 
 #include "audit/document.hpp"
 
@@ -89,8 +91,38 @@ private:
         }
         if (shown.size() < text.size()) { shown += "…"; }
         pango_layout_set_text(made.get(), shown.data(), static_cast<int>(shown.size()));
-        printed_.missing_glyphs += static_cast<std::size_t>(pango_layout_get_unknown_glyphs_count(made.get()));
+        const int missing = pango_layout_get_unknown_glyphs_count(made.get());
+        if (missing == 0) { return made; }
+        printed_.missing_glyphs += static_cast<std::size_t>(missing);
+        const std::string named = with_missing_named(made.get(), shown);
+        pango_layout_set_text(made.get(), named.data(), static_cast<int>(named.size()));
         return made;
+    }
+
+    /// Pango draws a box for a character that no font has, and the PDF then has no text for it. Returns the text with `[U+1F389]`
+    /// in place of each such character.
+    static std::string with_missing_named(PangoLayout* made, const std::string& text) {
+        std::set<std::size_t> missing;  // Where such a character begins.
+        for (int number = 0; number < pango_layout_get_line_count(made); ++number) {
+            for (const GSList* run = pango_layout_get_line_readonly(made, number)->runs; run != nullptr; run = run->next) {
+                const auto* const piece = static_cast<const PangoGlyphItem*>(run->data);
+                for (int at = 0; at < piece->glyphs->num_glyphs; ++at) {
+                    if ((piece->glyphs->glyphs[at].glyph & PANGO_GLYPH_UNKNOWN_FLAG) == 0) { continue; }
+                    missing.insert(static_cast<std::size_t>(piece->item->offset + piece->glyphs->log_clusters[at]));
+                }
+            }
+        }
+        std::string named;
+        std::size_t done = 0;
+        for (const std::size_t at : missing) {
+            const char* const character = text.data() + at;
+            named.append(text, done, at - done);
+            std::array<char, 16> code{};
+            g_snprintf(code.data(), code.size(), "[U+%04X]", g_utf8_get_char(character));
+            named += code.data();
+            done = at + static_cast<std::size_t>(g_utf8_next_char(character) - character);
+        }
+        return named + text.substr(done);
     }
 
     static double height_of(PangoLayoutLine* line) {

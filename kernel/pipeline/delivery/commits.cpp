@@ -111,8 +111,8 @@ Error commit_failed(const ProcessOutcome& outcome, bool sign, const std::filesys
         std::string("nothing was committed: git could not ") + (sign ? "sign the commit: " : "write the commit: ") + why,
         place.string(),
         (sign
-             ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume`; or set delivery.sign: never"
-             : "check that `git commit` works here, then `agentforge resume`") +
+             ? "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then run `agentforge resume` (or `rebase`) again; or set delivery.sign: never"
+             : "check that `git commit` works here, then run `agentforge resume` (or `rebase`) again") +
             ignored_configuration_note(git),
         ErrorKind::unavailable};
 }
@@ -134,7 +134,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     AF_TRY(const ProcessOutcome outcome,
            processes.run(commit_tree_request(git, environment, order, author, committer, sign), stop));
     if (outcome.cancelled) {
-        return Error{"AF-GIT-041", "signing was interrupted", place.string(), "resume the task", ErrorKind::cancelled};
+        return Error{"AF-GIT-041", "signing was interrupted", place.string(), "repeat the command", ErrorKind::cancelled};
     }
     if (outcome.exit_code != 0) { return commit_failed(outcome, sign, place, git); }
     std::string id(outcome.out.substr(0, outcome.out.find('\n')));

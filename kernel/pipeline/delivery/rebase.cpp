@@ -20,6 +20,17 @@ std::string listed_paths(const std::vector<std::string>& paths) {
     return text + (paths.size() > 8 ? " and " + std::to_string(paths.size() - 8) + " more" : "");
 }
 
+/// Runs a gate, and tells the events that it begins and how it ended.
+Result<GateReport> announced_gate(const TaskSession& session, TaskGates& gates, EventSink& events, std::string_view shown_as,
+                                  const GateCall& call, const Stop& stop) {
+    const std::string& stage = session.state().stage().name;
+    events.event(event::GateStarted{std::string(shown_as), stage});
+    AF_TRY(GateReport report, gates.gate(call, stop));
+    events.event(event::GateTried{std::string(shown_as), stage, report.passed, report.summary,
+                                  static_cast<std::uint64_t>(report.duration.count())});
+    return report;
+}
+
 /// One rebase of one task; the session holds its lock.
 class Rebaser {
 public:
@@ -56,7 +67,8 @@ public:
         if (!base_.red_tree.empty()) { AF_TRY(red_tree_, merged(head.tree, base_.red_tree)); }
         AF_CHECK(task_workspace_.keep("rebased", tree_));
         if (!red_tree_.empty()) { AF_CHECK(task_workspace_.keep("rebased-tests", red_tree_)); }
-        AF_CHECK(measure_on_new_base(head.tree));
+        AF_TRY(baseline_, baseline_on_new_base(session_, task_workspace_, services_.events, {head.tree, red_tree_}, stop_));
+        AF_CHECK(pass_deliver_gate());
         AF_TRY(const records::RebasePrepared prepared, prepare(head.tree));
         AF_CHECK(session_.record(prepared));
         AF_CHECK(task_workspace_.move_branch(prepared.branch, prepared.replaces, prepared.commit));
@@ -95,49 +107,12 @@ private:
         return session_.record(records::Note{message, tree_, kept});
     }
 
-    void report_gate(std::string_view gate, const GateReport& report) {
-        services_.events.event(event::GateTried{std::string(gate), state().stage().name, report.passed, report.summary,
-                                                static_cast<std::uint64_t>(report.duration.count())});
-    }
-
-    Result<void> measure_on_new_base(const std::string& head_tree) {
-        GateBaseline baseline;
-        baseline.base_tree = head_tree;
-        GateCall suite;
-        suite.request.gate = gate_name::tests;
-        suite.tree = head_tree;
-        services_.events.event(event::GateStarted{std::string(gate_name::baseline), state().stage().name});
-        AF_TRY(GateReport before, task_workspace_.gate(suite, stop_));
-        report_gate(gate_name::baseline, before);
-        baseline.base_tests = std::move(before.tests);
-        // Results of tests that were flaky before the task do not count here either.
-        AF_TRY(const auto known, newest_report(session_, gate_name::baseline));
-        if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
-        const auto delivering = std::ranges::find_if(state().pipeline.stages, makes_delivery);
-        const bool against_tests = delivering == state().pipeline.stages.end() ||
-                                   compared_tree(*delivering, gate_name::deliver) == ComparedTree::locked_tests;
-        if (against_tests) { baseline.red_tree = red_tree_; }
-        AF_TRY(const auto specification, session_.artifact_of(contract_name::specification));
-        AF_TRY(const auto test_suite, session_.test_suite());
-        baseline.specification = specification.value_or(json::object());
-        baseline.test_suite = test_suite.value_or(json::object());
-        AF_TRY(baseline.test_files, locked_tests(session_));
-        if (!red_tree_.empty()) {
-            AF_TRY(auto red, newest_report(session_, gate_name::red));
-            if (red) { baseline.red_tests = std::move(red->tests); }
-        }
-        baseline_ = std::move(baseline);
-        return pass_deliver_gate();
-    }
-
     Result<void> pass_deliver_gate() {
         GateCall call;
         call.request.gate = gate_name::deliver;
         call.tree = tree_;
         call.baseline = &baseline_;
-        services_.events.event(event::GateStarted{std::string(gate_name::deliver), state().stage().name});
-        AF_TRY(report_, task_workspace_.gate(call, stop_));
-        report_gate(gate_name::deliver, report_);
+        AF_TRY(report_, announced_gate(session_, task_workspace_, services_.events, gate_name::deliver, call, stop_));
         result_.summary = report_.summary;
         if (report_.passed) { return {}; }
         const std::string message = "the merged change does not pass the deliver gate on the new base; nothing was changed: " +
@@ -223,6 +198,35 @@ private:
 
 }  // namespace
 
+Result<GateBaseline> baseline_on_new_base(const TaskSession& session, TaskGates& gates, EventSink& events, const NewBase& base,
+                                          const Stop& stop) {
+    GateBaseline baseline;
+    baseline.base_tree = base.tree;
+    GateCall suite;
+    suite.request.gate = gate_name::tests;
+    suite.tree = base.tree;
+    AF_TRY(GateReport before, announced_gate(session, gates, events, gate_name::baseline, suite, stop));
+    baseline.base_tests = std::move(before.tests);
+    // Results of tests that were flaky before the task do not count here either.
+    AF_TRY(const auto known, newest_report(session, gate_name::baseline));
+    if (known) { baseline.flaky = fact_texts(known->facts, "flaky"); }
+    const std::vector<StageTemplate>& stages = session.state().pipeline.stages;
+    const auto delivering = std::ranges::find_if(stages, makes_delivery);
+    const bool against_tests =
+        delivering == stages.end() || compared_tree(*delivering, gate_name::deliver) == ComparedTree::locked_tests;
+    if (against_tests) { baseline.red_tree = base.red_tree; }
+    AF_TRY(const auto specification, session.artifact_of(contract_name::specification));
+    AF_TRY(const auto test_suite, session.test_suite());
+    baseline.specification = specification.value_or(json::object());
+    baseline.test_suite = test_suite.value_or(json::object());
+    AF_TRY(baseline.test_files, locked_tests(session));
+    if (!base.red_tree.empty()) {
+        AF_TRY(auto red, newest_report(session, gate_name::red));
+        if (red) { baseline.red_tests = std::move(red->tests); }
+    }
+    return baseline;
+}
+
 Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool dry_run) {
     AF_TRY(auto session,
            TaskSession::open(setup_.store, task_id, setup_.services.clock, setup_.command, setup_.services.redactor));
@@ -238,11 +242,12 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
             ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
+    const Sequence before = session->head().seq;
     Rebaser rebaser(*session, *task_workspace, setup_.services);
     if (!dry_run) { AF_CHECK(rebaser.finish_earlier()); }
     auto result = rebaser.run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
-    if (!dry_run) { prove_and_archive(setup_, *session); }
+    if (session->head().seq != before) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
 }

@@ -86,6 +86,13 @@ Error nothing_named(const std::string& name) {
         ErrorKind::not_found};
 }
 
+Error only_a_note(const std::string& commit) {
+    return Error{
+        "AF-AUDT-004", "commit " + commit + " has a note, but neither its task nor the task's archive is here", "",
+        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches the archive if the remote has it",
+        ErrorKind::not_found};
+}
+
 Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) {
     AF_TRY(const auto commit, named_commit(place.root, name));
     if (!commit) { return nothing_named(name); }
@@ -174,7 +181,7 @@ Result<std::string> written(Program& program, const Document& document, const st
     AF_TRY(PrintedDocument printed, print(document));
     if (printed.missing_glyphs != 0) {
         program.err << "agentforge: no installed font has " << printed.missing_glyphs
-                    << " characters of the report; install fonts-noto\n";
+                    << " characters of the report, which are printed as `[U+…]`; install fonts-noto and fonts-noto-color-emoji\n";
     }
     return std::move(printed.pdf);
 }
@@ -188,7 +195,7 @@ int run_report(Program& program, const AuditArguments& arguments) {
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
         const auto evidence = subject.place.folder.empty()
-                                  ? Result<TaskEvidence>(nothing_named(arguments.subject))
+                                  ? Result<TaskEvidence>(only_a_note(subject.commit))
                                   : TaskEvidence::read(subject.place.folder, subject.place.escalations, subject.place.blobs);
         if (!evidence.ok()) { return program.fail(evidence.error()); }
         const auto text = written(program, audit_report(*evidence, verdict), format);
@@ -197,9 +204,7 @@ int run_report(Program& program, const AuditArguments& arguments) {
             program.out << *text;
         } else {
             const fs::path file = program.directory / arguments.output;
-            if (const auto done = write_file_atomic(file, *text, Durability::synced); !done.ok()) {
-                return program.fail(done.error());
-            }
+            if (const auto done = replace_users_file(file, *text); !done.ok()) { return program.fail(done.error()); }
             if (!program.quiet) { program.err << "Written: " << printable(file.string(), 300) << "\n"; }
         }
         return verdict.holds() ? 0 : 1;
@@ -214,11 +219,10 @@ void add_audit(CLI::App& app, Program& program) {
     add_option(*command, "task", arguments->subject,
                "A task or an archive (id or a unique part), or a delivered commit (default: the newest task)")
         ->type_name("TASK");
-    add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf")
-        ->type_name("FORMAT")
-        ->one_of({"md", "html", "json", "pdf"});
+    const Option format = add_option(*command, "--format", arguments->format, "md (the default), html, json or pdf");
+    format->type_name("FORMAT")->one_of({"md", "html", "json", "pdf"});
     add_option(*command, "--output", arguments->output, "Write the report to this file")->type_name("FILE");
-    add_flag(*command, "--json", program.json_output, "The same as --format json");
+    add_flag(*command, "--json", program.json_output, "The same as --format json")->excludes(format);
     command->footer("Examples:\n  agentforge audit 1f2e3d4c --format pdf --output audit.pdf\n  agentforge audit verify 1f2e3d4c");
     auto subject = std::make_shared<std::string>();
     const Command verify_command =

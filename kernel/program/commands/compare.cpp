@@ -112,10 +112,10 @@ void add_compare(CLI::App& app, Program& program) {
     const Command command = add_subcommand(app, "compare", "Show where two tasks diverge, and how their results differ");
     add_option(*command, "one", arguments->one, "A task's id, or a unique part")->type_name("TASK")->required();
     add_option(*command, "other", arguments->other, "The other task's id, or a unique part")->type_name("OTHER")->required();
-    add_option(*command, "--format", arguments->format, "text (the default), json, or html: one self-contained page")
-        ->type_name("FORMAT")
-        ->one_of({"text", "json", "html"});
-    add_flag(*command, "--json", program.json_output, "The same as --format json");
+    const Option format =
+        add_option(*command, "--format", arguments->format, "text (the default), json, or html: one self-contained page");
+    format->type_name("FORMAT")->one_of({"text", "json", "html"});
+    add_flag(*command, "--json", program.json_output, "The same as --format json")->excludes(format);
     command->footer(
         "Examples:\n  agentforge compare 1f2e3d4c 5a6b7c8d\n  agentforge compare 1f2e3d4c 5a6b7c8d --format html > comparison.html");
     command->callback([&program, arguments] {

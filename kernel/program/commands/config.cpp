@@ -267,19 +267,6 @@ private:
     FileDescriptor folder_;
 };
 
-/// Replaces a file that a person maintains, and keeps its permissions. If it is a link, as dotfiles often are, replaces its
-/// target.
-Result<void> replace_kept_file(const std::filesystem::path& file, std::string_view text) {
-    std::error_code error;
-    const auto target = std::filesystem::canonical(file, error);
-    struct stat status {};
-    const unsigned mode = ::stat(file.c_str(), &status) == 0 ? status.st_mode & 07777U : 0644U;
-    AF_CHECK(write_file_atomic(error ? file : target, text, Durability::synced, mode));
-    // The umask may have removed permissions. If this fails, the file has fewer permissions, never more.
-    if (!error) { ::chmod(target.c_str(), mode); }
-    return {};
-}
-
 /// One change of one setting in one file.
 class SettingChange {
 public:
@@ -368,7 +355,7 @@ Result<void> SettingChange::rewrite_file() {
     changed_ = after != before;
     if (!changed_) { return {}; }
     if (!arguments_.user) { AF_CHECK(prepare_project_folder(config_.place, true)); }
-    return replace_kept_file(file_, after);
+    return replace_users_file(file_, after);
 }
 
 /// Returns why the written value has no effect yet: a higher layer overrides it, or the project is not trusted. Else empty.
@@ -437,7 +424,9 @@ int migrate_config(Program& program) {
         if (!migration->changes.empty()) { migrations.emplace_back(file, std::move(*migration)); }
     }
     for (const auto& [file, migration] : migrations) {
-        if (const auto written = replace_kept_file(file, migration.text); !written.ok()) { return program.fail(written.error()); }
+        if (const auto written = replace_users_file(file, migration.text); !written.ok()) {
+            return program.fail(written.error());
+        }
         for (const std::string& change : migration.changes) {
             list.push_back(json::object{{"file", file.string()}, {"change", change}});
             if (!program.json_output) { program.out << file.string() << ": " << printable(change, 300) << "\n"; }

@@ -33,6 +33,10 @@ int run_fork(Program& program, Project& project, const std::string& parent, cons
     const auto id = make_fork(project, parent, arguments);
     if (!id.ok()) { return program.fail(id.error()); }
     if (!arguments.only_make) {
+        if (!program.json_output && !program.quiet) {
+            program.out << "Forked " << short_id(*id) << " from " << short_id(parent) << " after step " << arguments.from_step
+                        << "\n";
+        }
         const auto result = project.controller().resume(*id, arguments.feedback);
         return result.ok() ? print_outcome(program, project, *result) : program.fail(result.error());
     }

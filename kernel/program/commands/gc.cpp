@@ -55,7 +55,10 @@ void print_item(Program& program, const Garbage& item) {
 
 int collect(Program& program, const GcArguments& arguments) {
     const auto policy = policy_of(arguments);
-    if (!policy.ok()) { return program.fail(policy.error()); }
+    if (!policy.ok()) {
+        program.fail(policy.error());
+        return static_cast<int>(ExitCode::usage);
+    }
     const auto project = ProjectPlace::find(program);
     if (!project.ok()) { return program.fail(project.error()); }
     const auto state = state_directory(program.environment);

@@ -8,6 +8,7 @@
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 #include "replay/actions.hpp"
+#include "replay/recorded_model.hpp"
 #include "replay/rejudge.hpp"
 #include "replay/replay.hpp"
 
@@ -87,7 +88,7 @@ int print_verified(Program& program, const ReplayReport& report) {
             Error{"AF-CLI-208", "the replay was cancelled before its end", "", "run the command again", ErrorKind::cancelled});
     }
     const bool failed =
-        report.result.error && report.result.error->code != "AF-RPLY-002" && report.result.error->code != "AF-RPLY-003";
+        report.result.error && report.result.error->code != does_not_fit_code && report.result.error->code != recording_ends_code;
     if (failed && report.as_recorded()) { return program.fail(*report.result.error); }
     if (program.json_output) {
         program.print_json(to_json(report));
@@ -269,14 +270,16 @@ void add_replay(CLI::App& app, Program& program) {
         add_flag(*command, "--continue", arguments->continue_task,
                  "Continue after an action whose result differed; with --actions-only, skip such actions");
     continue_task->excludes(verify);
-    add_flag(*command, "--actions-only", arguments->actions_only,
-             "Only repeat the file changes, without gates or a new task, and show the resulting tree")
-        ->excludes(verify);
+    const Option actions_only =
+        add_flag(*command, "--actions-only", arguments->actions_only,
+                 "Only repeat the file changes, without gates or a new task, and show the resulting tree");
+    actions_only->excludes(verify);
     const Option rejudge = add_flag(*command, "--rejudge", arguments->rejudge,
                                     "Only run today's gates on the recorded trees again, and list the verdicts that changed");
     rejudge->excludes(onto);
     rejudge->excludes(verify);
     rejudge->excludes(continue_task);
+    rejudge->excludes(actions_only);
     add_flag(*command, "--all", arguments->all, "With --rejudge: all tasks of the project")->needs("--rejudge");
     add_run_output(command, program);
     command->footer(

@@ -11,6 +11,7 @@
 #include "pipeline/task_session.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/terminal.hpp"
+#include "replay/recorded_model.hpp"
 
 namespace agentforge::kernel {
 
@@ -42,6 +43,11 @@ std::vector<NextCommand> to_resume(const TaskOverview& task) {
         }
         const bool is_more_than_resume = !named.empty() && named.front().command.find(" --") != std::string::npos;
         if (is_more_than_resume) { return named; }
+        if (task.question.starts_with(does_not_fit_code)) {
+            const std::string id = short_id(task.summary.task_id);
+            return {{"agentforge replay " + id + " --continue", "continues after the action that does not fit"},
+                    {"agentforge resume " + id, "continues with a model"}};
+        }
     }
     // A part waits for the others of its set.
     const std::string id = task.set.empty() ? short_id(task.summary.task_id) : task.set;

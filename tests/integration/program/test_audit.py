@@ -117,6 +117,20 @@ class TestAudit(SignedAuditTest):
             noted = self.assert_verified(self.verify(branch, cwd=bare))
             self.assertIn("signature", [finding["part"] for finding in noted["findings"] if finding["answer"] == "holds"])
             self.assertEqual(self.script(bare, branch).returncode, 2)
+        with self.subTest("a note proves nothing without a signature, or with one of an unknown key"):
+            statement = (self.task_folder(task) / "proof" / "statement.json").read_text()
+            someone = ("-c", "user.name=Other", "-c", "user.email=other@example.invalid")
+            noting = (*someone, "notes", "--ref", "agentforge")
+            forged = self.git(*someone, "commit-tree", "-m", "Forged", f"{branch}^{{tree}}", "-p", "main", cwd=bare).strip()
+            statement = statement.replace(commit, forged)
+            self.git(*noting, "add", "-m", statement, forged, cwd=bare)
+            self.assertIn("the statement is not signed", self.faults(self.verify(forged, cwd=bare))[0])
+            key, text = self.folder / "unknown_key", self.folder / "forged.json"
+            text.write_text(statement)
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+            subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "agentforge", "-f", key, text], check=True)
+            self.git(*noting, "add", "-f", "-m", statement + text.with_name("forged.json.sig").read_text(), forged, cwd=bare)
+            self.assertIn("nothing else vouches for the statement", self.faults(self.verify(forged, cwd=bare))[0])
 
         with self.subTest("a statement of another signer does not pass for one of theirs"):
             other = self.folder / "others"

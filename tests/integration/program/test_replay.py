@@ -232,6 +232,23 @@ class TestReplayOfAChangedRecording(ReplayTest):
         self.assertEqual({finding["part"] for finding in found if finding["answer"] == "fails"}, {"projections", "commit", "end", "statement"})
 
 
+class TestReplayOfARebasedTask(ReplayTest):
+    def setUp(self):
+        super().setUp()
+        (self.repository / "notes.md").write_text("Meanwhile.\n")
+        self.git("add", "notes.md")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        self.assert_code(self.go_on("rebase", self.recorded), 0)
+
+    def test_everything_before_the_rebase_matches(self):
+        self.assertTrue(self.assert_code(self.run_program("replay", self.recorded, "--verify", "--json"), 0).json["as_recorded"])
+
+    def test_the_rebased_tree_is_judged_again(self):
+        (judged,) = self.assert_code(self.run_program("replay", self.recorded, "--rejudge", "--json"), 0).json["tasks"]
+        (rebase,) = [one for one in judged["verdicts"] if one["stage"] == "rebase"]
+        self.assertEqual((rebase["gate"], rebase["tree"]), ("deliver", self.git("rev-parse", f"agentforge/{self.recorded}^{{tree}}").strip()))
+
+
 class TestReplayOfPeople(ProgramTest):
     def test_an_approval_applies_only_to_the_approved_artifact(self):
         self.make_repository()

@@ -47,5 +47,22 @@ TEST(AuditDocument, prints_a_row_longer_than_a_page_across_pages) {
     EXPECT_GE(printed->pages, 3U);
 }
 
+TEST(AuditDocument, prints_a_character_that_no_font_has_as_its_code_point) {
+    const auto pdf_of = [](const std::string& title) {
+        Document document;
+        document.title = "Title";
+        document.sections.push_back({});
+        document.sections[0].title = title;
+        auto printed = agentforge_print()->print(document);
+        EXPECT_TRUE(printed.ok());
+        const std::size_t date = printed->pdf.find("/CreationDate");
+        printed->pdf.erase(date, printed->pdf.find('\n', date) - date);
+        return std::move(printed).value();
+    };
+    const PrintedDocument missing = pdf_of("a\U0010FFFDb");
+    EXPECT_EQ(missing.missing_glyphs, 1U);
+    EXPECT_EQ(missing.pdf, pdf_of("a[U+10FFFD]b").pdf);
+}
+
 }  // namespace
 }  // namespace agentforge::kernel

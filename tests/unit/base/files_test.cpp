@@ -114,6 +114,31 @@ TEST_F(Files, creates_a_file_with_the_requested_mode) {
     EXPECT_EQ(fs::status(at("g")).permissions(), fs::perms(0600));
 }
 
+TEST_F(Files, a_file_of_the_user_keeps_its_permissions) {
+    ASSERT_TRUE(write_file_atomic(at("f"), "old", Durability::cached, 0600).ok());
+    ASSERT_TRUE(replace_users_file(at("f"), "new").ok());
+    EXPECT_EQ(read_file(at("f")).value(), "new");
+    EXPECT_EQ(fs::status(at("f")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Files, a_link_of_the_user_stays_and_its_target_is_replaced) {
+    ASSERT_TRUE(write_file_atomic(at("f"), "old", Durability::cached).ok());
+    fs::create_symlink("f", at("link"));
+    ASSERT_TRUE(replace_users_file(at("link"), "new").ok());
+    EXPECT_TRUE(fs::is_symlink(at("link")));
+    EXPECT_EQ(read_file(at("f")).value(), "new");
+}
+
+TEST_F(Files, a_pipe_of_the_user_is_written_into) {
+    ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+    const FileDescriptor reader(::open(at("pipe").c_str(), O_RDONLY | O_NONBLOCK));
+    ASSERT_TRUE(replace_users_file(at("pipe"), "new").ok());
+    std::string read(3, ' ');
+    EXPECT_EQ(::read(reader.get(), read.data(), read.size()), 3);
+    EXPECT_EQ(read, "new");
+    EXPECT_TRUE(fs::is_fifo(at("pipe")));
+}
+
 TEST_F(Files, an_exclusive_file_is_not_replaced) {
     ASSERT_TRUE(create_file_exclusive(at("f"), "first", Durability::synced).ok());
     const auto second = create_file_exclusive(at("f"), "second", Durability::cached);

@@ -66,6 +66,13 @@ TEST(NextCommands, OfATaskAtALimitAreThoseInItsReason) {
                                                            "agentforge resume 1f2e3d4c --set limits.stages.red.max_steps=4"));
 }
 
+TEST(NextCommands, OfAReplayThatStoppedContinueItWithoutOrWithAModel) {
+    TaskOverview task = standing("paused");
+    task.question = "AF-RPLY-002: step 3 does not fit here; recorded: success; now: failure";
+    EXPECT_THAT(commands(next_commands(task)),
+                ElementsAre("agentforge replay 1f2e3d4c --continue", "agentforge resume 1f2e3d4c"));
+}
+
 TEST(NextCommands, NameTheTaskIfTheReasonDoesNot) {
     TaskOverview task = standing("paused");
     task.question = "AF-LLM-201: no answer\n  continue with a model: agentforge resume TASK --set llm.backend=auto";
