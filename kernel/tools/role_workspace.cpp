@@ -20,6 +20,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "secrets/restore.hpp"
+#include "tools/file_view.hpp"
 #include "tools/hunks.hpp"
 #include "tools/text_edit.hpp"
 
@@ -560,45 +561,13 @@ Result<FileView> RoleWorkspace::read(std::string_view path, const ReadOptions& o
     }
     AF_TRY(auto bytes, State::contents(file, normal));
     if (is_binary(bytes)) { return binary_error(normal, bytes.size()); }
-    FileView view;
-    view.path = normal;
-    view.sha256 = sha256(bytes);
-    view.size_bytes = bytes.size();
+    const std::string hash = sha256(bytes);
+    const std::uint64_t whole = bytes.size();
     // Redacts the whole text, so that no range cuts a secret in two.
     if (auto shown = state_->redactor->redacted(bytes)) { bytes = *std::move(shown); }
-    view.total_lines = count_lines(bytes);
-    view.first_line = std::max<std::uint64_t>(options.first_line, 1);
-    const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
-    if ((options.last_line != 0 && options.last_line < view.first_line) ||
-        (view.first_line > view.total_lines && view.first_line > 1)) {
-        return Error{
-            "AF-TOOL-045",
-            "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
-                " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
-                " are not a valid range.",
-            normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
-    }
-    std::size_t begin = 0;
-    for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
-    std::size_t end = begin;
-    view.last_line = view.first_line - 1;
-    while (view.last_line < last) {
-        auto next = bytes.find('\n', end);
-        next = next == std::string::npos ? bytes.size() : next + 1;
-        if (next - begin > options.max_bytes) {
-            view.truncated = true;
-            if (end == begin) {  // Not even one line fits: returns its beginning.
-                end = begin + options.max_bytes;
-                while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
-                ++view.last_line;
-            }
-            break;
-        }
-        end = next;
-        ++view.last_line;
-    }
-    view.content = bytes.substr(begin, end - begin);
-    view.truncated = view.truncated || view.first_line > 1 || view.last_line < view.total_lines;
+    AF_TRY(FileView view, view_of_lines(normal, bytes, options));
+    view.sha256 = hash;
+    view.size_bytes = whole;
     return view;
 }
 

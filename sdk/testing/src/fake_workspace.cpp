@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/tool_effects.hpp"
 #include "sha256.hpp"
+#include "tools/file_view.hpp"
 #include "tools/hunks.hpp"
 #include "tools/path_rules.hpp"
 #include "tools/text_edit.hpp"
@@ -237,43 +238,9 @@ Result<FileView> FakeWorkspace::read(std::string_view path, const ReadOptions& o
                      normal, "Give a line range: first_line and last_line.", ErrorKind::invalid};
     }
     if (is_binary(bytes)) { return binary(normal, bytes.size()); }
-    FileView view;
-    view.path = normal;
+    AF_TRY(FileView view, kernel::view_of_lines(normal, bytes, options));
     view.sha256 = sha256(bytes);
     view.size_bytes = bytes.size();
-    view.total_lines = kernel::count_lines(bytes);
-    view.first_line = std::max<std::uint64_t>(options.first_line, 1);
-    const auto last = options.last_line == 0 ? view.total_lines : std::min(options.last_line, view.total_lines);
-    if ((options.last_line != 0 && options.last_line < view.first_line) ||
-        (view.first_line > view.total_lines && view.first_line > 1)) {
-        return Error{
-            "AF-TOOL-045",
-            "'" + normal + "' has " + std::to_string(view.total_lines) + " lines; lines " + std::to_string(view.first_line) +
-                " to " + (options.last_line == 0 ? std::string("the end") : std::to_string(options.last_line)) +
-                " are not a valid range.",
-            normal, "Give first_line and last_line within the file, first_line not after last_line.", ErrorKind::invalid};
-    }
-    std::size_t begin = 0;
-    for (std::uint64_t line = 1; line < view.first_line; ++line) { begin = bytes.find('\n', begin) + 1; }
-    std::size_t end = begin;
-    view.last_line = view.first_line - 1;
-    while (view.last_line < last) {
-        const auto newline = bytes.find('\n', end);
-        const auto next = newline == std::string::npos ? bytes.size() : newline + 1;
-        if (next - begin > options.max_bytes) {
-            view.truncated = true;
-            if (end == begin) {
-                end = begin + options.max_bytes;
-                while (end > begin && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) { --end; }
-                ++view.last_line;
-            }
-            break;
-        }
-        end = next;
-        ++view.last_line;
-    }
-    view.content = bytes.substr(begin, end - begin);
-    view.truncated = view.truncated || view.first_line > 1 || view.last_line < view.total_lines;
     return view;
 }
 
