@@ -116,10 +116,14 @@ bool has_statement(const TaskState& state) {
 }
 
 Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository) {
+    AF_TRY(json::array tests, tests_of(evidence, repository, delivered_tree(evidence.state)));
+    return make_statement(evidence, std::move(tests));
+}
+
+Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests) {
     const TaskState& state = evidence.state;
     const DeliveryBase base = delivery_base(state);
     const std::string tree = delivered_tree(state);
-    AF_TRY(json::array tests, tests_of(evidence, repository, tree));
     AF_TRY(const auto files, files_of_task(evidence));
     json::object manifest;
     for (const auto& [name, hash] : files) { manifest[name] = hash; }

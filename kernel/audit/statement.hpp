@@ -23,6 +23,9 @@ inline constexpr std::string_view predicate_type = "urn:agentforge:verified-chan
 /// AF-JRNL-012 for an artifact; AF-GIT-007 the delivered tree is not in the repository.
 [[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository);
 
+/// The same with the `tests` of an existing statement, for a repository without the delivered tree.
+[[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests);
+
 /// Splits a note into its statement, the text before the signature, and the signature, which may be empty.
 [[nodiscard]] std::pair<std::string, std::string> split_signed(const std::string& text);
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/gate_runs.hpp"
+#include "replay/recorded_task.hpp"
 #include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
@@ -205,7 +206,9 @@ Result<ActionsReport> replay_actions(const ReplayPlace& place, std::string_view 
     AF_TRY(const Repository repository, Repository::open(place.task_workspaces.repository));
     AF_TRY(const TaskBase base, replay_base(repository, recorded, options.onto));
     AF_TRY(const auto scratch, TemporaryDirectory::make("actions"));
-    return Actions(place, task_id, base, options, scratch->path()).run();
+    auto report = Actions(place, task_id, base, options, scratch->path()).run();
+    if (!report.ok()) { return with_way_to_trees(std::move(report).error(), task_id); }
+    return report;
 }
 
 }  // namespace agentforge::kernel

@@ -9,6 +9,7 @@
 #include "base/ids.hpp"
 #include "pipeline/delivery/drift.hpp"
 #include "pipeline/garbage.hpp"
+#include "replay/recorded_task.hpp"
 #include "task/step_index.hpp"
 
 namespace agentforge::kernel {
@@ -89,7 +90,7 @@ Result<std::string> fork_task(const ForkPlace& place, std::string_view parent, c
         session.reset();
         static_cast<void>(place.tasks.remove(id).ok());
         static_cast<void>(place.repository.drop_refs(id).ok());
-        return std::move(kept).error();
+        return with_way_to_trees(std::move(kept).error(), parent);
     }
     return id;
 }

@@ -73,6 +73,14 @@ Result<void> check_blobs(const RecordedTask& task) {
 
 }  // namespace
 
+Error with_way_to_trees(Error error, std::string_view task_id) {
+    if (error.code == "AF-GIT-007") {
+        error.remedy = "`git gc` has removed the trees of its steps; `agentforge replay " + short_id(task_id) +
+                       " --verify` makes them again";
+    }
+    return error;
+}
+
 Result<RecordedTask> RecordedTask::read(const TaskStore& store, std::string_view task_id) {
     const TaskPaths paths = store.paths(task_id);
     if (const auto holder = TaskLock::holder(paths)) {

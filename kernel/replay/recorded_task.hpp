@@ -84,6 +84,10 @@ struct RecordedTask {
     [[nodiscard]] Result<StepRecord> whole(const records::Step& step) const;
 };
 
+/// Returns the error of a command that needs the trees of the task's steps. If git has removed one, names the command that makes
+/// them again.
+[[nodiscard]] Error with_way_to_trees(Error error, std::string_view task_id);
+
 /// Returns the place of an agent's record.
 template <class T>
 [[nodiscard]] StepPlace place_of_step(const T& body, const records::Envelope& envelope) {

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "pipeline/gate_runs.hpp"
+#include "replay/recorded_task.hpp"
 
 namespace agentforge::kernel {
 
@@ -128,7 +129,9 @@ bool RejudgedTask::changed() const noexcept { return std::ranges::any_of(verdict
 Result<RejudgedTask> rejudge_task(const ReplayPlace& place, std::string_view task_id, const Stop& stop) {
     AF_CHECK(RecordedTask::read(place.tasks, task_id));
     AF_TRY(const auto scratch, TemporaryDirectory::make("rejudge"));
-    return Judge(place, task_id, scratch->path()).judge(stop);
+    auto judged = Judge(place, task_id, scratch->path()).judge(stop);
+    if (!judged.ok()) { return with_way_to_trees(std::move(judged).error(), task_id); }
+    return judged;
 }
 
 }  // namespace agentforge::kernel

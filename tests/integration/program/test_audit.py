@@ -444,6 +444,36 @@ class ForgedArchiveTest(AuditTest):
         self.forge(task, write)
 
 
+class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
+    """A clone that has the archive, but neither the branch nor its tree."""
+
+    FORGERIES = {
+        "another request": lambda statement, predicate: predicate.update(request="Pay Mallory"),
+        "another tree": lambda statement, predicate: statement["subject"][0]["digest"].update(gitTree="1" * 40),
+        "a changed verdict": lambda statement, predicate: predicate["gates"][0].update(passed=not predicate["gates"][0]["passed"]),
+        "an invented approval": lambda statement, predicate: predicate["approvals"].append({"stage": "spec", "approved": True, "artifact_sha256": "0" * 64, "decided_by": "boss", "record": 1}),
+    }
+
+    def test_each_field_that_the_journal_gives_is_compared(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        genuine = self.git("rev-parse", f"refs/agentforge/archive/{task}").strip()
+
+        def verified():
+            place = self.folder / f"alone-{len(list(self.folder.glob('alone-*')))}"
+            self.git("clone", "-q", "--single-branch", f"file://{self.repository}", place, cwd=self.folder)
+            self.git("fetch", "-q", "origin", ARCHIVES, cwd=place)
+            return self.verify(task, cwd=place)
+
+        told = [finding["told"] for finding in self.assert_verified(verified())["findings"] if finding["part"] == "statement"]
+        self.assertIn("the delivered tree is not here, so the hashes of its tests were not compared", told)
+        for name, change in self.FORGERIES.items():
+            with self.subTest(name):
+                self.forge_statement(task, change)
+                self.assertIn("statement: the statement is not what the task's files give", self.faults(verified()))
+                self.git("update-ref", f"refs/agentforge/archive/{task}", genuine)
+
+
 class TestVerifyScriptOnForgeries(ForgedArchiveTest):
     """`examples/verify.py` on archives that someone changed after the delivery."""
 

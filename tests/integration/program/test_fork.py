@@ -100,6 +100,14 @@ class TestFork(ForkTest):
         history.unlink()
         self.assert_error(self.run_program("inspect", child), "AF-JRNL-013", history.name)
 
+    def test_trees_that_git_removed_are_made_again_by_a_replay(self):
+        step = self.last_step_of("green")
+        self.assert_code(self.run_program("gc", "--older-than", "0"), 0)
+        self.git("gc", "--prune=now", "--quiet")
+        self.assert_error(self.run_program("fork", self.parent, "--from-step", step, "--no-resume"), "AF-GIT-007", f"agentforge replay {self.parent[-8:]} --verify")
+        self.assert_code(self.run_program("replay", self.parent, "--verify"), 0)
+        self.assert_code(self.run_program("fork", self.parent, "--from-step", step, "--no-resume"), 0)
+
     def test_a_missing_step_is_refused(self):
         last = max(step["step"] for step in self.steps(self.parent))
         self.assert_error(self.run_program("fork", self.parent, "--from-step", last + 1), "AF-TASK-017", str(last))
