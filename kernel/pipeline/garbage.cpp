@@ -301,6 +301,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
     std::optional<TaskLock> lock;
     if (fs::exists(paths.root, error)) {
         auto taken = TaskLock::acquire(paths, gc_command, format_time(SystemClock().now()));
+        if (!taken.ok() && taken.error().kind == ErrorKind::io) { return std::move(taken).error(); }
         if (!taken.ok()) { return false; }
         lock.emplace(std::move(*taken));
         const auto state = read_task_state(place.tasks, item.task);

@@ -85,13 +85,15 @@ int collect(Program& program, const GcArguments& arguments) {
     json::array freed;
     json::array kept;
     std::uint64_t bytes = 0;
+    bool freed_refs = false;
     problems.insert(problems.end(), plan->problems.begin(), plan->problems.end());
-    if (!program.json_output && !plan->items.empty()) { program.out << (arguments.dry_run ? "Would free:\n" : "Freed:\n"); }
     for (const Garbage& item : plan->items) {
         const auto removed = arguments.dry_run ? Result<bool>(true) : remove_garbage(place, *policy, item);
         if (!removed.ok()) { problems.push_back(removed.error()); }
         if (!removed.ok() || !*removed) { continue; }
+        if (!program.json_output && freed.empty()) { program.out << (arguments.dry_run ? "Would free:\n" : "Freed:\n"); }
         bytes += item.bytes;
+        freed_refs = freed_refs || item.kind == GarbageKind::refs;
         freed.push_back(item_json(item));
         if (!program.json_output) { print_item(program, item); }
     }
@@ -105,9 +107,11 @@ int collect(Program& program, const GcArguments& arguments) {
     for (const KeptGarbage& each : plan->kept) {
         program.out << "Kept: " << short_id(each.task) << "; " << printable(each.why, 200) << "\n";
     }
-    const bool refs = std::ranges::any_of(plan->items, [](const Garbage& item) { return item.kind == GarbageKind::refs; });
-    program.out << (plan->items.empty() ? std::string("Nothing to free.") : "Total: " + megabytes(bytes)) << "\n";
-    if (refs) { program.out << (arguments.dry_run ? "" : "  the next `git gc` deletes the recorded trees\n"); }
+    program.out << (plan->items.empty() ? std::string("Nothing to free.")
+                    : freed.empty()     ? "Nothing was freed."
+                                        : "Total: " + megabytes(bytes))
+                << "\n";
+    if (freed_refs && !arguments.dry_run) { program.out << "  the next `git gc` deletes the recorded trees\n"; }
     return problems.empty() ? 0 : 1;
 }
 

@@ -171,7 +171,7 @@ std::string settings_text(const InitFindings& found) {
         for (const std::string& file : found.repository.secret_files) { list += (list.empty() ? "" : ", ") + file; }
         keys += "# The contents of these files are hidden from models and journals.\nsecrets:\n  files: [" + list + "]\n";
     }
-    return text + (keys.empty() ? "{}\n" : keys);
+    return text + keys;
 }
 
 json::object findings_json(const InitFindings& found) {

@@ -218,7 +218,17 @@ class TestGc(ProgramTest):
         self.assert_code(self.go_on("approve", self.task()), 0)
 
     def test_an_invalid_time_span_is_refused(self):
-        self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180")
+        self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180", exit_code=2)
+
+    def test_a_task_that_cannot_be_locked_is_reported_and_keeps_its_trees(self):
+        self.assert_code(self.start(), 0)
+        before = self.refs(self.task())
+        (self.task_folder() / "lock").unlink(missing_ok=True)
+        (self.task_folder() / "lock").mkdir()
+        told = self.assert_code(self.run_program("gc", "--older-than", "0"), 1)
+        self.assertIn("AF-TASK-008", told.err)
+        self.assertEqual(told.out, "Nothing was freed.\n")
+        self.assertEqual(self.refs(self.task()), before)
 
 
 class TestGitGc(ProgramTest):
