@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "config/one_file.hpp"
+#include "pipeline/pipeline_controller.hpp"
 #include "program/commands/definitions.hpp"
 #include "program/commands/plugins.hpp"
 #include "program/project/task_preflight.hpp"
@@ -118,9 +119,10 @@ int show_origins(Program& program, const Definitions& all, const std::string& na
     return 0;
 }
 
-/// Returns roles and plugins that a pipeline names but that do not exist, and the missing needs of its stages.
-std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline,
-                                 const std::vector<StageOrigin>& origins) {
+/// Returns roles and plugins that a pipeline names but that do not exist, settings that do not fit their plugin, and the missing
+/// needs of its stages.
+std::vector<Error> problems_of_parts(const Definitions& all, const PluginRegistry& plugins, const PipelineTemplate& pipeline,
+                                     const std::vector<StageOrigin>& origins) {
     std::vector<Error> problems;
     if (const auto provided = check_stage_needs(plugins, pipeline, origins); !provided.ok()) {
         problems.push_back(provided.error());
@@ -133,6 +135,10 @@ std::vector<Error> missing_parts(const Definitions& all, const PluginRegistry& p
                                          "`, which no plugin provides",
                                      where, "`agentforge plugins list` shows all plugins; name one of them with `executor`",
                                      ErrorKind::not_found});
+        } else if (const auto fit = plugins.check_settings(PluginKind::stage, stage.executor, plugin_settings(stage.config));
+                   !fit.ok()) {
+            problems.push_back(fit.error());
+            if (problems.back().where.starts_with("settings of")) { problems.back().where = where; }
         }
         std::vector<std::string> roles = stage.reviewers;
         if (!stage.agent.empty()) { roles.push_back(stage.agent); }
@@ -156,13 +162,13 @@ std::vector<Error> problems_of_pipelines(const Program& program, const Definitio
             check_pipeline_file(all.product.config + "/pipelines", (all.place.agentforge / "pipelines").string(),
                                 (all.place.agentforge / "orchestration" / "pipeline.yaml").string(), file, all.contracts);
         if (!pipeline.ok()) { return {pipeline.error()}; }
-        return missing_parts(all, (*plugins)->registry, pipeline->pipeline, pipeline->origins);
+        return problems_of_parts(all, (*plugins)->registry, pipeline->pipeline, pipeline->origins);
     }
     std::vector<Error> problems;
     for (const std::string& name : all.pipelines.names()) {
         const auto pipeline = all.pipelines.get(name);
         if (!pipeline.ok()) { return {pipeline.error()}; }
-        for (Error& problem : missing_parts(all, (*plugins)->registry, *pipeline, all.pipelines.origins(name))) {
+        for (Error& problem : problems_of_parts(all, (*plugins)->registry, *pipeline, all.pipelines.origins(name))) {
             problems.push_back(std::move(problem));
         }
     }

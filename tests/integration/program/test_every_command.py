@@ -332,6 +332,17 @@ class TestDefinitions(ProgramTest):
         self.assertIn("AF-AGENT-002", outcome.out)
         self.assertIn("Did you mean requirements_analyst?", outcome.out)
 
+    def test_a_setting_that_the_plugin_of_a_stage_does_not_have_is_refused(self):
+        file = self.folder / "sketch.yaml"
+        own = yaml.safe_load((SOURCE / DESIGN).read_text())
+        own["pipeline"]["name"] = "sketch"
+        own["pipeline"]["stages"][0]["config"] = {"max_steps": 100000}
+        file.write_text(yaml.safe_dump(own))
+        outcome = self.run_program("pipelines", "validate", file)
+        self.assertEqual(outcome.code, 1)
+        self.assertRegex(outcome.out, r"AF-PLUG-050: .*max_steps")
+        self.assertIn("sketch.yaml:", outcome.out)
+
     def test_an_agent_that_narrows_the_tools_of_a_shipped_one_keeps_its_path_rules(self):
         file = self.repository / ".agentforge/agents/software_developer.yaml"
         file.parent.mkdir(parents=True)
