@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/test_quality/test_quality.hpp"
+#include "git/line_changes.hpp"
 
 namespace agentforge::kernel {
 
@@ -101,10 +103,94 @@ std::map<std::uint64_t, std::string> beginnings(const std::vector<std::string_vi
     return begin;
 }
 
-std::string owner(const std::map<std::uint64_t, std::string>& begin, std::uint64_t line) {
-    const auto after = begin.upper_bound(line);
-    return after == begin.begin() ? std::string() : std::prev(after)->second;
-}
+/// Consecutive lines that a diff gives as removed (or added).
+struct Run {
+    std::uint64_t first = 0;  ///< From 1.
+    std::uint64_t count = 0;
+    bool alone = false;  ///< Nothing takes their place.
+};
+
+/// A file of tests. Each of its lines belongs to the last test that begins above it.
+class TestFile {
+public:
+    TestFile(std::string_view text, const std::vector<TestOutcome>& tests)
+        : lines_(split_lines(text)), begin_(beginnings(lines_, tests)) {}
+
+    [[nodiscard]] std::string_view line(std::uint64_t number) const { return lines_[number - 1]; }
+
+    [[nodiscard]] std::string owner(std::uint64_t line) const {
+        const auto after = begin_.upper_bound(line);
+        return after == begin_.begin() ? std::string() : std::prev(after)->second;
+    }
+
+    /// Returns the numbers of the lines that the other file lacks. A repeated line counts as often as it occurs, so moved lines
+    /// are not missing. Of equal lines, takes those in `runs`; if these are more, because some were moved, takes all, except for
+    /// lines without a word.
+    [[nodiscard]] std::set<std::uint64_t> lines_missing_in(const TestFile& other, std::vector<Run> runs) const {
+        const std::set<std::uint64_t> in_runs = numbers_in(std::move(runs));
+        std::map<std::string_view, std::vector<std::uint64_t>> copies;
+        for (std::size_t at = 0; at < lines_.size(); ++at) { copies[text_of_line(lines_[at])].push_back(at + 1); }
+        std::map<std::string_view, std::size_t> kept;
+        for (const std::string_view each : other.lines_) { ++kept[text_of_line(each)]; }
+        std::set<std::uint64_t> missing;
+        for (const auto& [text, numbers] : copies) {
+            std::size_t left = numbers.size() - std::min(kept[text], numbers.size());
+            if (left == 0) { continue; }
+            std::vector<std::uint64_t> likely;
+            std::vector<std::uint64_t> others;
+            for (const std::uint64_t number : numbers) { (in_runs.contains(number) ? likely : others).push_back(number); }
+            if (likely.size() > left && std::ranges::any_of(text, is_word)) { left = likely.size(); }
+            likely.insert(likely.begin(), others.begin(), others.end());  // Takes the last ones.
+            missing.insert(likely.end() - static_cast<std::ptrdiff_t>(left), likely.end());
+        }
+        return missing;
+    }
+
+private:
+    static std::string_view text_of_line(std::string_view line) {
+        return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+    }
+
+    /// A run of removed lines can often be moved up or down without another result. Moves it where it touches the fewest tests.
+    [[nodiscard]] std::set<std::uint64_t> numbers_in(std::vector<Run> runs) const {
+        std::set<std::uint64_t> numbers;
+        for (std::size_t at = 0; at < runs.size(); ++at) {
+            Run& run = runs[at];
+            const std::uint64_t lowest = at == 0 ? 1 : runs[at - 1].first + runs[at - 1].count;
+            const std::uint64_t end = at + 1 < runs.size() ? runs[at + 1].first : lines_.size() + 1;
+            if (run.alone) { run.first = best_place(run, lowest, end); }
+            for (std::uint64_t number = run.first; number < run.first + run.count; ++number) { numbers.insert(number); }
+        }
+        return numbers;
+    }
+
+    [[nodiscard]] std::uint64_t best_place(const Run& run, std::uint64_t lowest, std::uint64_t end) const {
+        std::uint64_t best = run.first;
+        std::size_t fewest = owners(run.first, run.count);
+        const auto consider = [&](std::uint64_t first) {
+            if (const std::size_t touched = owners(first, run.count); touched < fewest) {
+                best = first;
+                fewest = touched;
+            }
+        };
+        for (std::uint64_t first = run.first; first > lowest && line(first - 1) == line(first - 1 + run.count); --first) {
+            consider(first - 1);
+        }
+        for (std::uint64_t first = run.first; first + run.count < end && line(first) == line(first + run.count); ++first) {
+            consider(first + 1);
+        }
+        return best;
+    }
+
+    [[nodiscard]] std::size_t owners(std::uint64_t first, std::uint64_t count) const {
+        std::set<std::string> touched;
+        for (std::uint64_t number = first; number < first + count; ++number) { touched.insert(owner(number)); }
+        return touched.size();
+    }
+
+    std::vector<std::string_view> lines_;
+    std::map<std::uint64_t, std::string> begin_;
+};
 
 std::string quoted(const std::vector<std::string>& lines) {
     constexpr std::size_t most_lines = 60;
@@ -128,20 +214,25 @@ std::string hash_of(const ChangedTest& test) {
 }  // namespace
 
 std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests) {
-    const auto old_lines = split_lines(before);
-    const auto new_lines = split_lines(now);
-    const auto old_begin = beginnings(old_lines, tests);
-    const auto new_begin = beginnings(new_lines, tests);
+    const auto changes = line_changes(before, now).value_or({});
+    std::vector<Run> removed;
+    std::vector<Run> added;
+    for (const LineChange& change : changes) {
+        if (change.old_count > 0) { removed.push_back({change.old_first, change.old_count, change.new_count == 0}); }
+        if (change.new_count > 0) { added.push_back({change.new_first, change.new_count, change.old_count == 0}); }
+    }
+    const TestFile old_file(before, tests);
+    const TestFile new_file(now, tests);
     std::vector<ChangedTest> changed;
     const auto of = [&](const std::string& id) { return std::ranges::find(changed, id, &ChangedTest::id); };
-    for (const std::uint64_t number : changed_line_numbers(before, now)) {
-        const std::string id = owner(old_begin, number);
+    for (const std::uint64_t number : old_file.lines_missing_in(new_file, removed)) {
+        const std::string id = old_file.owner(number);
         if (of(id) == changed.end()) { changed.push_back({.id = id, .line = number}); }
-        of(id)->before.emplace_back(stripped(old_lines[number - 1]));
+        of(id)->before.emplace_back(stripped(old_file.line(number)));
     }
-    for (const std::uint64_t number : changed_line_numbers(now, before)) {
-        const auto test = of(owner(new_begin, number));
-        if (test != changed.end()) { test->after.emplace_back(stripped(new_lines[number - 1])); }
+    for (const std::uint64_t number : new_file.lines_missing_in(old_file, added)) {
+        const auto test = of(new_file.owner(number));
+        if (test != changed.end()) { test->after.emplace_back(stripped(new_file.line(number))); }
     }
     return changed;
 }

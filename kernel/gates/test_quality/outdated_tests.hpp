@@ -27,7 +27,7 @@ struct ChangedTest {
 
 /// Returns the tests of one file with changed or removed lines, in file order. Lines before the first test come first, without an
 /// id. `tests`: those of the file before the task. A line belongs to the last test that begins above it. A test begins with the
-/// first line that has its name, or with the annotations and comments directly above. Added lines alone change no test.
+/// first line that has its name, or with the annotations and comments directly above. Added and moved lines change no test.
 [[nodiscard]] std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now,
                                                      const std::vector<TestOutcome>& tests);
 

@@ -98,9 +98,60 @@ TEST(ChangedTests, a_removed_test_has_no_new_lines) {
             "t.py::test_ab existed before the task and is removed (line 10): `def test_ab():`, `assert f.ab() == 1`; sha256 "));
 }
 
+constexpr const char* javascript = R"(describe('render', () => {
+  it('writes CSV', () => {
+    equal(render('csv'), 'x,1');
+    equal(count(), 1);
+  });
+
+  it('writes XML', () => {
+    equal(render('xml'), '<x>');
+    equal(count(), 1);
+  });
+
+  it('refuses others', () => {
+    throws(() => render('pdf'));
+  });
+});
+)";
+
+std::vector<TestOutcome> tests_of_javascript() {
+    return tests_of("r.test.js", {"render > writes CSV", "render > writes XML", "render > refuses others"});
+}
+
+TEST(ChangedTests, lines_that_occur_in_other_tests_belong_to_the_removed_test) {
+    const std::string removed = "  it('writes XML', () => {\n    equal(render('xml'), '<x>');\n    equal(count(), 1);\n  });\n\n";
+    const auto changed = changed_tests(javascript, with(javascript, removed, ""), tests_of_javascript());
+    ASSERT_THAT(ids(changed), ElementsAre("r.test.js::render > writes XML"));
+    EXPECT_THAT(changed[0].before, SizeIs(5));
+}
+
+TEST(ChangedTests, a_line_removed_from_one_test_is_not_counted_for_an_equal_one) {
+    std::string now = with(javascript, "    equal(count(), 1);\n", "");
+    now = with(now, "'<x>'", "'<y>'");
+    EXPECT_THAT(ids(changed_tests(javascript, now, tests_of_javascript())),
+                ElementsAre("r.test.js::render > writes CSV", "r.test.js::render > writes XML"));
+}
+
+TEST(ChangedTests, a_moved_test_is_not_changed) {
+    const std::string csv = "  it('writes CSV', () => {\n    equal(render('csv'), 'x,1');\n    equal(count(), 1);\n  });\n\n";
+    const std::string now = with(with(javascript, csv, ""), "  it('refuses", csv + "  it('refuses");
+    EXPECT_THAT(changed_tests(javascript, now, tests_of_javascript()), IsEmpty());
+}
+
+TEST(ChangedTests, a_line_that_a_moved_test_lost_counts_for_each_test_that_may_have_lost_it) {
+    const std::string csv = "  it('writes CSV', () => {\n    equal(render('csv'), 'x,1');\n    equal(count(), 1);\n  });\n\n";
+    const std::string xml = "  it('writes XML', () => {\n    equal(render('xml'), '<x>');\n    equal(count(), 1);\n  });\n\n";
+    std::string now = with(with(javascript, csv, ""), xml, "");
+    const std::string weaker = with(csv, "    equal(count(), 1);\n", "");
+    now = with(now, "    throws(() => render('pdf'));\n  });\n", "    throws(() => render('pdf'));\n  });\n\n" + xml + weaker);
+    EXPECT_THAT(ids(changed_tests(javascript, now, tests_of_javascript())),
+                ::testing::Contains("r.test.js::render > writes CSV"));
+}
+
 TEST(ChangedTests, tests_are_found_in_each_language) {
-    const std::string javascript = "describe('pages', () => {\n  it('has twenty', () => {\n    equal(size(), 20);\n  });\n});\n";
-    EXPECT_THAT(ids(changed_tests(javascript, with(javascript, "20)", "50)"), tests_of("p.test.js", {"pages > has twenty"}))),
+    const std::string mocha = "describe('pages', () => {\n  it('has twenty', () => {\n    equal(size(), 20);\n  });\n});\n";
+    EXPECT_THAT(ids(changed_tests(mocha, with(mocha, "20)", "50)"), tests_of("p.test.js", {"pages > has twenty"}))),
                 ElementsAre("p.test.js::pages > has twenty"));
     const std::string go = "func TestSize(t *testing.T) {\n\tt.Run(name, func() { want(20) })\n}\n";
     EXPECT_THAT(ids(changed_tests(go, with(go, "20", "50"), tests_of("p_test.go", {"TestSize/given"}))),
