@@ -22,6 +22,7 @@ inline constexpr std::string_view refactor = "refactor";  ///< The same, and the
 inline constexpr std::string_view fix = "fix";
 inline constexpr std::string_view deliver = "deliver";    ///< The whole suite passes on the tree to deliver.
 inline constexpr std::string_view baseline = "baseline";  ///< The suite on the user's commit. No template names it.
+inline constexpr std::string_view hooks = "hooks";        ///< The user's commit hooks. The delivery runs them, not the gates.
 
 }  // namespace gate_name
 

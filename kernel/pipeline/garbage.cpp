@@ -246,10 +246,19 @@ Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     return {};
 }
 
+/// After a power cut, a folder may have files of a removed worktree, without its `.git` and without git's record. Only worktrees
+/// are made in its parent folder, so `remove_worktree` may remove it as well.
+bool is_remains(const fs::path& folder) {
+    std::error_code error;
+    return fs::is_directory(folder, error) && !fs::exists(fs::symlink_status(folder / ".git", error));
+}
+
 Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
     const fs::path repository = place.repository.work_directory();
-    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "work", item.task));
-    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "verify", item.task + "-verify"));
+    for (const auto& [folder, name] : {std::pair("work", item.task), std::pair("verify", item.task + "-verify")}) {
+        auto removed = Worktree::remove(repository, fs::path(item.place) / folder, name);
+        if (!removed.ok() && !is_remains(fs::path(item.place) / folder)) { return removed; }
+    }
     std::error_code error;
     fs::remove_all(item.place, error);
     return error ? Result<void>(Error{"AF-ORCH-080", "cannot remove the worktree: " + error.message(), item.place,

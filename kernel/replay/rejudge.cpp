@@ -47,7 +47,7 @@ public:
             }
             const auto gate = records::as<records::Gate>(records_[at]);
             if (gate && gate->gate == gate_name::deliver) { delivery = at; }
-            if (!gate || *gate->partial || gate->gate == gate_name::baseline) { continue; }
+            if (!gate || *gate->partial || gate->gate == gate_name::baseline || gate->gate == gate_name::hooks) { continue; }
             AF_TRY(Rejudged judged, measure_again(at, *gate, stop));
             all.verdicts.push_back(std::move(judged));
         }

@@ -32,8 +32,9 @@ struct RejudgedTask {
 /// Measures again each tree that a gate of the task judged as a whole, and that of each rebase, with the task's state at that
 /// time: its specification, its tests before the task, its held-out tests. Works in scratch folders and does not change the task.
 /// Leaves out gates that checked only some paths, because they do not judge a tree. Also leaves out the suite before the task,
-/// because it always passes. Errors: those of RecordedTask::read; AF-GIT-… a tree is no longer in the repository; AF-GATE-…
-/// nothing can be measured here.
+/// because it always passes, and commit
+/// hooks, which are the user's and not part of a clone. Errors: those of RecordedTask::read; AF-GIT-… a tree is no longer in the
+/// repository; AF-GATE-… nothing can be measured here.
 [[nodiscard]] Result<RejudgedTask> rejudge_task(const ReplayPlace& place, std::string_view task_id, const Stop& stop);
 
 }  // namespace agentforge::kernel

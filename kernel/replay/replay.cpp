@@ -34,7 +34,11 @@ public:
         };
         services_.agentic = {};
         services_.model_name = {};
-        if (scratch) { services_.delivery.sign = "never"; }
+        if (scratch) {  // As it was delivered then; what the auditor has set now is no difference.
+            services_.delivery.sign = "never";
+            const auto type = parse_delivery_type(recorded.state.delivery.deliverable_type.value_or(""));
+            services_.delivery.type = type.value_or(services_.delivery.type);
+        }
         tasks_.observe(&watch_);
     }
     ~Replaying() { tasks_.observe(next_); }

@@ -441,7 +441,7 @@ Result<HookVerdict> HookJudgment::judge() {
 }
 
 void HookJudgment::report_runs() {
-    report_.gate = "hooks";
+    report_.gate = gate_name::hooks;
     report_.tree = order_.tree;
     report_.passed = hooks_.passed();
     json::array runs;

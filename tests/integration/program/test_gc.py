@@ -198,6 +198,16 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
+    def test_remains_of_a_worktree_without_its_link_are_removed(self):
+        """As after a power cut while an ended task's worktree is removed."""
+        self.assert_code(self.start("--approve", "red"), 22)
+        place, = self.folder.rglob("worktrees/*/task-*")
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        (place / "verify").mkdir(parents=True)
+        (place / "verify" / "setup.py").write_text("x = 1\n")
+        self.assertIn("worktree", [item["kind"] for item in self.collect()["freed"]])
+        self.assertFalse(place.exists())
+
     def test_the_worktree_of_a_replay_that_runs_is_kept(self):
         """It has no folder of a task; its process has the folder locked."""
         self.assert_code(self.start("--approve", "red"), 22)

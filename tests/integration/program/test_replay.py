@@ -249,6 +249,26 @@ class TestReplayOfARebasedTask(ReplayTest):
         self.assertEqual((rebase["gate"], rebase["tree"]), ("deliver", self.git("rev-parse", f"agentforge/{self.recorded}^{{tree}}").strip()))
 
 
+class TestReplayOfADeliveryWithHooks(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.make_repository()
+        self.hook = self.repository / ".git/hooks/pre-commit"
+        self.hook.parent.mkdir(exist_ok=True)
+        self.hook.write_text("#!/bin/sh\nexit 0\n")
+        self.hook.chmod(0o755)
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+
+    def test_the_other_gates_are_judged_again(self):
+        (judged,) = self.assert_code(self.run_program("replay", self.task(), "--rejudge", "--json"), 0).json["tasks"]
+        self.assertIn("deliver", [one["gate"] for one in judged["verdicts"]])
+
+    def test_missing_hooks_and_another_type_of_delivery_are_no_difference(self):
+        self.hook.unlink()
+        told = self.assert_code(self.run_program("replay", self.task(), "--verify", "--json", "--set", "delivery.type=branch"), 0).json
+        self.assertEqual(told["differences"], [])
+
+
 class TestReplayOfPeople(ProgramTest):
     def test_an_approval_applies_only_to_the_approved_artifact(self):
         self.make_repository()
