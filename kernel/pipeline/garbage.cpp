@@ -210,17 +210,34 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
         others, [&](const fs::path& checkout) { return fs::exists(checkout / ".agentforge" / "tasks" / task, error); });
 }
 
+/// Returns the folders of tasks with worktrees. After a power cut, git may have a record of a worktree whose folder is gone, and
+/// `git worktree prune` skips it while it is locked.
+std::set<fs::path> folders_of_worktrees(const GarbagePlace& place) {
+    const fs::path all = worktrees_of(place);
+    std::set<fs::path> folders;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(all, error)) {
+        if (entry.is_directory(error)) { folders.insert(entry.path()); }
+    }
+    const fs::path real = fs::weakly_canonical(all, error);
+    for (const fs::path& recorded : place.repository.other_checkouts()) {
+        const fs::path folder = recorded.parent_path();
+        if (folder.parent_path() == real || folder.parent_path() == all) { folders.insert(all / folder.filename()); }
+    }
+    return folders;
+}
+
 /// Finds worktrees whose task has ended but whose process died before it removed them, and worktrees of tasks that are gone.
 /// Leaves out worktrees in use: a replay in a scratch worktree has no task folder.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(worktrees_of(place), error)) {
-        const std::string task = entry.path().filename().string();
-        if (!is_task_id(task) || !entry.is_directory(error) || needs.open.contains(task)) { continue; }
+    for (const fs::path& folder : folders_of_worktrees(place)) {
+        const std::string task = folder.filename().string();
+        if (!is_task_id(task) || needs.open.contains(task)) { continue; }
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
-        if (!is_there && (may_be_of_another_checkout(place, task) || !lock_folder(entry.path()).valid())) { continue; }
+        if (!is_there && (may_be_of_another_checkout(place, task) || !lock_folder(folder).valid())) { continue; }
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
-        plan.items.push_back({GarbageKind::worktree, task, entry.path().string(), 1, bytes_below(entry.path())});
+        plan.items.push_back({GarbageKind::worktree, task, folder.string(), 1, bytes_below(folder)});
     }
 }
 

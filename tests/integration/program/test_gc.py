@@ -208,6 +208,21 @@ class TestGc(ProgramTest):
         self.assertIn("worktree", [item["kind"] for item in self.collect()["freed"]])
         self.assertFalse(place.exists())
 
+    def test_a_locked_record_of_a_worktree_without_its_folder_is_removed(self):
+        """As after a power cut while a task was made that ended since."""
+        self.assert_code(self.start("--approve", "red"), 22)
+        place, = self.folder.rglob("worktrees/*/task-*")
+        record, = (self.repository / ".git" / "worktrees").glob("task-*")
+        saved = self.folder / "saved"
+        shutil.copytree(record, saved)
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        record.parent.mkdir(exist_ok=True)
+        shutil.copytree(saved, record)
+        (record / "locked").write_text("agentforge makes this worktree\n")
+        self.assertFalse((place / "work").exists())
+        self.assertIn("worktree", [item["kind"] for item in self.collect()["freed"]])
+        self.assertFalse(record.exists())
+
     def test_the_worktree_of_a_replay_that_runs_is_kept(self):
         """It has no folder of a task; its process has the folder locked."""
         self.assert_code(self.start("--approve", "red"), 22)
