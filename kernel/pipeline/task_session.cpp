@@ -362,9 +362,11 @@ Result<void> TaskSession::project() {
     text.resize(text.size() - 3);  // `\n}\n`
     text += ",\n";
     text += template_text_;
-    AF_CHECK(store_.save_state(state_.task_id, text));
+    // The next `open` repairs the files of a task that goes on, but an ended task may never be opened again.
+    const Durability durability = is_terminal(state_.status) ? store_.durability() : Durability::cached;
+    AF_CHECK(store_.save_state(state_.task_id, text, durability));
     if (!memory_.changed()) { return {}; }
-    AF_CHECK(write_file_atomic(paths_.working_memory(), memory_.text(), Durability::cached));
+    AF_CHECK(write_file_atomic(paths_.working_memory(), memory_.text(), durability));
     memory_.shown();
     return {};
 }

@@ -394,10 +394,10 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
     return std::move(document->value.get_object());
 }
 
-Result<void> TaskStore::save_state(std::string_view task_id, std::string_view text) const {
+Result<void> TaskStore::save_state(std::string_view task_id, std::string_view text, Durability durability) const {
     if (!is_task_id(task_id)) { return not_a_task_id(task_id); }
     const TaskPaths place = paths(task_id);
-    auto written = write_file_atomic(place.state(), text, Durability::cached);
+    auto written = write_file_atomic(place.state(), text, durability);
     std::error_code ignored;
     if (!written.ok() && !fs::exists(place.root, ignored)) { return no_such_task(root_, task_id); }
     return written;

@@ -212,7 +212,7 @@ class TestGc(ProgramTest):
         """As after a power cut while a task was made that ended since."""
         self.assert_code(self.start("--approve", "red"), 22)
         place, = self.folder.rglob("worktrees/*/task-*")
-        record, = (self.repository / ".git" / "worktrees").glob("task-*")
+        record = self.repository / ".git" / "worktrees" / self.task()
         saved = self.folder / "saved"
         shutil.copytree(record, saved)
         self.assert_code(self.run_program("abort", self.task()), 0)
