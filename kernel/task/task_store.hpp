@@ -95,7 +95,8 @@ public:
     /// `fold`.
     [[nodiscard]] Result<TaskState> state(std::string_view task_id) const;
     /// Replaces `state.yaml` atomically. `text`: the JSON of `to_json(TaskState)`.
-    [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text, Durability durability) const;
+    [[nodiscard]] Result<void> save_state(std::string_view task_id, std::string_view text,
+                                          Durability durability = Durability::cached) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
     /// Lists tasks, filtered by status if given. Compares the end of each journal with `state.yaml`. Verifies the whole journal

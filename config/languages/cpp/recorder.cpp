@@ -5,6 +5,7 @@ extern "C" {
 #include "recorder.h"
 }
 
+#include <atomic>
 #include <cassert>
 #include <string>
 #include <vector>
@@ -55,6 +56,9 @@ void agentforge_tests_done() {
     if (agentforge_open("tests")) { agentforge_close(); }
 }
 
+// True while a test runs that no marked function has failed yet.
+std::atomic<bool> agentforge_may_fail{false};
+
 }  // namespace
 
 #if defined(AGENTFORGE_GOOGLETEST)
@@ -73,9 +77,11 @@ class AgentForgeRecorder : public ::testing::EmptyTestEventListener {
         }
     }
     void OnTestStart(const ::testing::TestInfo& test) override {
+        agentforge_may_fail = true;
         agentforge_test("start", test.test_suite_name(), test.name(), test.file(), test.line());
     }
     void OnTestEnd(const ::testing::TestInfo& test) override {
+        agentforge_may_fail = false;
         const ::testing::TestResult* result = test.result();
         std::string message;
         long failures = 0;
@@ -110,6 +116,8 @@ struct AgentForgeRegistration {
 } agentforge_registration;
 
 }  // namespace
+
+#define AGENTFORGE_FAIL(text) ADD_FAILURE() << text
 
 TEST(AgentForgeCanary, fails) {
     EXPECT_EQ(1, 2);
@@ -151,6 +159,7 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
         message_.clear();
         failures_ = 0;
         exception_ = false;
+        agentforge_may_fail = true;
         agentforge_test("plan", "", test.name, test.lineInfo.file, static_cast<long>(test.lineInfo.line));
         agentforge_test("start", "", test.name, test.lineInfo.file, static_cast<long>(test.lineInfo.line));
     }
@@ -176,6 +185,7 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
         AGENTFORGE_CATCH_ANSWER;
     }
     void testCaseEnded(const Catch::TestCaseStats& stats) override {
+        agentforge_may_fail = false;
         const auto& test = *AGENTFORGE_CATCH_INFO;
         const auto& totals = stats.totals.testCases;
         const bool skipped = AGENTFORGE_CATCH_SKIPPED;
@@ -199,6 +209,8 @@ private:
 CATCH_REGISTER_LISTENER(AgentForgeRecorder)
 
 }  // namespace
+
+#define AGENTFORGE_FAIL(text) FAIL_CHECK(text)
 
 TEST_CASE("AgentForgeCanary", "[agentforge-canary]") {
     CHECK(1 == 2);
@@ -229,11 +241,13 @@ struct AgentForgeRecorder : doctest::IReporter {
         message_.clear();
         failures_ = 0;
         exception_ = false;
+        agentforge_may_fail = true;
         agentforge_test("plan", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
         agentforge_test("start", suite(), test.m_name, agentforge_text(test.m_file), static_cast<long>(test.m_line));
     }
     void test_case_reenter(const doctest::TestCaseData&) override {}
     void test_case_end(const doctest::CurrentTestCaseStats& stats) override {
+        agentforge_may_fail = false;
         const bool marked = (test_->m_should_fail || test_->m_may_fail || test_->m_expected_failures > 0) && failures_ > 0;
         const char* status = !stats.testCaseSuccess ? (exception_ ? "error" : "failed_assertion") : marked ? "skipped" : "passed";
         agentforge_result(suite(), test_->m_name, agentforge_text(test_->m_file), static_cast<long>(test_->m_line), status,
@@ -281,6 +295,8 @@ DOCTEST_REGISTER_LISTENER("agentforge", 1, AgentForgeRecorder);
 
 }  // namespace
 
+#define AGENTFORGE_FAIL(text) DOCTEST_FAIL_CHECK(text)
+
 DOCTEST_TEST_CASE("AgentForgeCanary") {
     DOCTEST_CHECK(1 == 2);
     DOCTEST_CHECK_FALSE(true);
@@ -314,11 +330,13 @@ public:
         said_.str("");
         thrown_.clear();
         failures_ = 0;
+        agentforge_may_fail = true;
         tell("plan", unit);
         tell("start", unit);
     }
     void test_unit_finish(const agentforge_boost::test_unit& unit, unsigned long) override {
         if (unit.p_type != agentforge_boost::TUT_CASE) { return; }
+        agentforge_may_fail = false;
         const bool marked = unit.p_expected_failures > 0 && failures_ > 0;
         const char* status = !thrown_.empty() ? "error" : marked ? "skipped" : failures_ > 0 ? "failed_assertion" : "passed";
         const auto said = said_.str().substr(0, 3000);
@@ -376,6 +394,8 @@ struct AgentForgeRegistration {
 
 }  // namespace
 
+#define AGENTFORGE_FAIL(text) BOOST_ERROR(text)
+
 BOOST_AUTO_TEST_CASE(AgentForgeCanary) {
     BOOST_CHECK_EQUAL(1, 2);
     BOOST_CHECK(false);
@@ -398,6 +418,22 @@ std::string agentforge_with_canary(const std::string& argument) {
 #endif
 
 }  // namespace
+
+// A function that the gates marked and that must not throw calls this: it fails the running test, once. Outside a test it ends
+// the program.
+extern "C" __attribute__((visibility("default"))) void agentforge_reached(const char* what) {
+#if defined(AGENTFORGE_FAIL)
+    static std::atomic<bool> in_test{false};
+    if (agentforge_may_fail.exchange(false)) {
+        in_test = true;
+        AGENTFORGE_FAIL(what);
+        return;
+    }
+    if (in_test) { return; }
+#endif
+    fprintf(stderr, "%s\n", what);
+    abort();
+}
 
 extern "C" int __wrap_main(int argc, char** argv, char** environment) {
     int code = 1;

@@ -240,11 +240,19 @@ private:
     };
     [[nodiscard]] Result<ChangedSources> changed_sources(const Language& language, const std::string& red_tree,
                                                          const std::string& tree);
-    /// Marks the changed functions, so that each ends any test that calls it. With `idle`, inserts a statement without effect
-    /// instead, which only the language's command `stubs` can do. Returns the altered files.
+    /// What a changed function does first when it is called.
+    enum class Mark : unsigned char {
+        end_test = 1,  ///< Ends the calling test.
+        fail_test,     ///< Fails the calling test and goes on: for languages that have StubRules::failed.
+        idle,          ///< Something without effect: for languages with a command `stubs`.
+    };
+    /// Marks the changed functions. Returns the altered files.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_changes(const Language& language,
-                                                                            const ChangedSources& sources, bool idle,
+                                                                            const ChangedSources& sources, Mark mark,
                                                                             const Stop& stop);
+    /// Runs the tests again that `run` lost because a mark ended their program, with marks that end none.
+    [[nodiscard]] Result<void> run_lost_tests(const Language& language, const std::string& tree, const ChangedSources& sources,
+                                              const GreenEvidence& evidence, TestRun& run, const Stop& stop);
     /// Runs RED's files on the same code with an added statement that has no effect. A test that then fails depends on how the
     /// code is written, not on what it does.
     [[nodiscard]] Result<void> run_in_another_form(const GateCall& call, const GreenEvidence& green,

@@ -89,6 +89,8 @@ std::vector<std::string> spellings(const DeclaredTest& test) {
         if (split != name) { result.push_back(test.file + "::" + split); }
     }
     if (const auto path = as_path_of_classes(test, name); !path.empty()) { result.push_back(test.file + "::" + path); }
+    // Go's sub-tests count as part of their test.
+    if (test.file.ends_with("_test.go")) { result.push_back(test.file + "::" + name.substr(0, name.find('/'))); }
     return result;
 }
 
@@ -98,15 +100,72 @@ bool means(const std::string& declared, const std::string& id) {
 }
 
 /// Matches `file::Outer::Inner::name[parameters]` with some outer classes omitted: `file::Inner::name`, `file::name`.
-bool means_within_classes(const std::string& declared, const std::string& id) {
+template <typename Means>
+bool means_within_classes(const std::string& declared, const std::string& id, Means&& is_it) {
     const auto first = id.find("::");
     const auto last = id.rfind("::", id.find('['));
     if (first == std::string::npos) { return false; }
     for (auto next = first; next < last;) {
         next = id.find("::", next + 2);
-        if (means(declared, id.substr(0, first) + id.substr(next))) { return true; }
+        if (is_it(declared, id.substr(0, first) + id.substr(next))) { return true; }
     }
     return false;
+}
+
+/// Matches the cases that a framework names after a test and a type, a value or a number: `name<int>` of doctest and Boost.Test,
+/// `name - int` of Catch2, `name::_0` of Boost.Test's data tests, and `name::case_1` of Rust's rstest.
+bool means_case(const std::string& declared, const std::string& id) {
+    static const RE2 in_cpp(R"([^:]*\.(?:c|cc|cpp|cxx)::.*)");
+    static const RE2 cpp_case(R"((?s)<.+>| - .+|::_\d+)");
+    static const RE2 rust_case(R"(::case_\d+(?:_\w+)?)");
+    if (!id.starts_with(declared)) { return false; }
+    const re2::StringPiece rest(id.data() + declared.size(), id.size() - declared.size());
+    return RE2::FullMatch(rest, RE2::FullMatch(id, in_cpp) ? cpp_case : rust_case);
+}
+
+/// Matches a title that JavaScript's `test.each` or a template literal filled in: `adds %i`, `adds $a` and `adds ${a}` mean `adds
+/// 1`.
+bool means_filled_title(const std::string& declared, const std::string& id) {
+    static const RE2 in_javascript(R"([^:]*\.[cm]?[jt]sx?::.*)");
+    static const RE2 placeholder(R"((%[sdifjoOp#$]|\$[A-Za-z_][\w.]*|\$\{[^}]*\}))");
+    if (!RE2::FullMatch(declared, in_javascript) || !RE2::PartialMatch(declared, placeholder)) { return false; }
+    std::string pattern;
+    re2::StringPiece rest(declared);
+    for (re2::StringPiece found; placeholder.Match(rest, 0, rest.size(), RE2::UNANCHORED, &found, 1);) {
+        const auto before = static_cast<std::size_t>(found.data() - rest.data());
+        pattern += RE2::QuoteMeta(rest.substr(0, before)) + "(?s:.+)";
+        rest.remove_prefix(before + found.size());
+    }
+    return RE2::FullMatch(id, pattern + RE2::QuoteMeta(rest));
+}
+
+/// Returns the id with the types at its end in one spelling: compilers call a `long` a `long int`, and `std::string` by its
+/// template.
+std::string with_plain_types(const std::string& id) {
+    static const RE2 types(R"((?s)(.*?)(<.+>| - [^-]+))");
+    static const RE2 qualifier(R"((?:\b\w+|\(anonymous namespace\)|\{anonymous\})::)");
+    static const RE2 of_characters(R"(\bbasic_string(_view)?<char(?:, char_traits<char>)?(?:, allocator<char> ?)?>)");
+    static const RE2 allocator(R"(, allocator<[^<>]*(?:<[^<>]*>)?[^<>]*>)");
+    static const RE2 integer(R"(\b(long|short|unsigned)\s+int\b)");
+    static const RE2 spaces(R"(\s+([<>,*&])|([<>,*&])\s+)");
+    std::string name;
+    std::string of;
+    const auto begin = id.find("::");
+    if (begin == std::string::npos || !RE2::FullMatch(id.substr(begin), types, &name, &of)) { return id; }
+    for (const auto& [pattern, replacement] : {std::pair<const RE2*, std::string_view>{&qualifier, ""},
+                                               {&of_characters, R"(string\1)"},
+                                               {&allocator, ""},
+                                               {&integer, R"(\1)"},
+                                               {&spaces, R"(\1\2)"}}) {
+        RE2::GlobalReplace(&of, *pattern, {replacement.data(), replacement.size()});
+    }
+    return id.substr(0, begin) + name + of;
+}
+
+/// Matches a case that is declared with the same types in other words.
+bool means_same_types(const std::string& declared, const std::string& id) {
+    return (declared.ends_with(">") || declared.find(" - ") != std::string::npos) &&
+           with_plain_types(declared) == with_plain_types(id);
 }
 
 std::set<std::string> ids_with(const std::vector<TestOutcome>& tests, TestStatus status) {
@@ -532,7 +591,9 @@ private:
             const auto* broken = broken_file(evidence_.run.tests, file);
             verdict_.tests.push_back({id, id.substr(id.rfind(':') + 1), file, 0, TestStatus::not_collected,
                                       broken != nullptr ? broken->message : "not collected"});
-            if (broken == nullptr) {
+            if (broken == nullptr && find_test(evidence_.red_run.tests, id) == nullptr) {
+                block(id + " was named but not collected. " + collected_instead(evidence_.run.tests, file));
+            } else if (broken == nullptr) {
                 block(id + " ran before the change and is no longer collected.");
             } else if (reported_.insert(file).second) {
                 block(file + place(*broken) + " could not be loaded: " + first_line(broken->message) + ".");
@@ -728,8 +789,12 @@ std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std:
             if (!found.empty()) { return; }
         }
     };
-    search(means);
-    if (found.empty()) { search(means_within_classes); }
+    // What fits better excludes what fits less well.
+    for (const auto is_it : {&means, &means_case, &means_same_types, &means_filled_title}) {
+        if (found.empty()) { search(is_it); }
+        const auto within = [&](const std::string& name, const std::string& id) { return means_within_classes(name, id, is_it); };
+        if (found.empty()) { search(within); }
+    }
     return found;
 }
 

@@ -86,16 +86,24 @@ std::string gtest_report(const std::string& name, std::string_view content, std:
 }  // namespace
 
 void gtest_names(std::string_view suite, std::string_view name, ReportedTest& test) {
-    // `Instance/Suite` and `test/0` are a case of a parametrised test; `Suite/0` and `test` are from a typed suite.
+    // `Instance/Suite` and `test/0` are a case of a parametrised test; `Suite/0` or `Instance/Suite/0` and `test` are from a
+    // typed suite.
     std::string parameters;
-    if (const auto slash = suite.find('/'); slash != std::string_view::npos) {
-        const auto tail = suite.substr(suite.rfind('/') + 1);
-        const bool typed = tail.find_first_not_of("0123456789") == std::string_view::npos;
-        parameters = typed ? tail : suite.substr(0, suite.rfind('/'));
-        suite = typed ? suite.substr(0, suite.rfind('/')) : tail;
+    const auto add = [&](std::string_view part) { parameters += (parameters.empty() ? "" : "/") + std::string(part); };
+    std::string_view type;
+    if (const auto slash = suite.rfind('/'); slash != std::string_view::npos) {
+        if (suite.find_first_not_of("0123456789", slash + 1) == std::string_view::npos) {
+            type = suite.substr(slash + 1);
+            suite = suite.substr(0, slash);
+        }
     }
+    if (const auto slash = suite.rfind('/'); slash != std::string_view::npos) {
+        add(suite.substr(0, slash));
+        suite = suite.substr(slash + 1);
+    }
+    if (!type.empty()) { add(type); }
     if (const auto slash = name.find('/'); slash != std::string_view::npos) {
-        parameters += (parameters.empty() ? "" : "/") + std::string(name.substr(slash + 1));
+        add(name.substr(slash + 1));
         name = name.substr(0, slash);
     }
     test.suite = suite;

@@ -342,9 +342,13 @@ void read_stubs(Reader& reader, const json::object& root, Language& language) {
     const auto* found = root.if_contains("stubs");
     const auto* value = found == nullptr ? nullptr : reader.object(*found, "/stubs");
     if (value == nullptr) { return; }
-    reader.keys(*value, "/stubs", {"body", "unless", "marked", "head"});
-    language.stubs = {reader.pattern(*value, "/stubs", "body"), reader.pattern(*value, "/stubs", "unless", false),
-                      reader.text(*value, "/stubs", "marked"), reader.text(*value, "/stubs", "head", false)};
+    reader.keys(*value, "/stubs", {"body", "unless", "marked", "head", "noexcept", "failed"});
+    language.stubs = {reader.pattern(*value, "/stubs", "body"),
+                      reader.pattern(*value, "/stubs", "unless", false),
+                      reader.text(*value, "/stubs", "marked"),
+                      reader.text(*value, "/stubs", "head", false),
+                      reader.pattern(*value, "/stubs", "noexcept", false),
+                      reader.text(*value, "/stubs", "failed", false)};
     if (root.if_contains("code") == nullptr) { reader.fail("/stubs", "`stubs` needs `code`, by which functions are found."); }
 }
 

@@ -145,10 +145,12 @@ struct FileSection {
 /// Functions that exist but do nothing yet. Patterns are RE2 and match whole texts in which comments and the insides of quotes
 /// are blanked.
 struct StubRules {
-    std::string body;    ///< What is between the braces of such a function. Empty: there are no such rules.
-    std::string unless;  ///< If found before the `{`, the function is not a stub.
-    std::string marked;  ///< Inserted after the `{`: ends any test that gets there. `{marker}` and `{name}` are filled in.
-    std::string head;    ///< Inserted at the beginning of a file with such functions.
+    std::string body;      ///< What is between the braces of such a function. Empty: there are no such rules.
+    std::string unless;    ///< If found before the `{`, the function is not a stub.
+    std::string marked;    ///< Inserted after the `{`: ends any test that gets there. `{marker}` and `{name}` are filled in.
+    std::string head;      ///< Inserted at the beginning of a file with such functions.
+    std::string no_throw;  ///< If found before the `{`, `marked` would end the whole program, so `failed` is inserted.
+    std::string failed;    ///< Like `marked`: one statement that fails the running test. The function goes on.
 };
 
 struct Language {

@@ -12,8 +12,7 @@
 namespace agentforge::kernel {
 namespace {
 
-std::string filled_mark(const StubRules& stubs, const std::string& marker, const std::string& name) {
-    auto mark = stubs.marked;
+std::string filled(std::string mark, const std::string& marker, const std::string& name) {
     for (const auto& [key, value] : {std::pair<std::string, std::string>{"{marker}", marker}, {"{name}", name}}) {
         for (auto at = mark.find(key); at != std::string::npos; at = mark.find(key, at + value.size())) {
             mark.replace(at, key.size(), value);
@@ -24,12 +23,20 @@ std::string filled_mark(const StubRules& stubs, const std::string& marker, const
 
 /// C++: returns the mark of a constexpr function, which may also be evaluated while it is compiled. It ends a call at run time.
 /// Empty if the mark throws nothing. Before C++14 such a body is one `return`, so no mark is possible.
+std::string at_run_time(const std::string& statement) {
+    return "\n#if __cpp_constexpr >= 201304L\nif (!__builtin_is_constant_evaluated()) " + statement + "\n#endif\n";
+}
+
 std::string mark_at_run_time(const std::string& mark) {
     const auto begin = mark.find("throw ");
     const auto end = begin == std::string::npos ? begin : mark.find('\n', begin);
-    if (begin == std::string::npos) { return {}; }
-    return "\n#if __cpp_constexpr >= 201304L\nif (!__builtin_is_constant_evaluated()) " + mark.substr(begin, end - begin) +
-           "\n#endif\n";
+    return begin == std::string::npos ? std::string() : at_run_time(mark.substr(begin, end - begin));
+}
+
+/// Returns the mark that fails the running test and lets the function go on.
+std::string failing_mark(const StubRules& stubs, const std::string& marker, const std::string& name, bool is_constexpr) {
+    const auto statement = filled(stubs.failed, marker, name);
+    return is_constexpr ? at_run_time(statement) : "\n#ifdef __cplusplus\n" + statement + "\n#endif\n";
 }
 
 /// Turns each line into a comment at its own indentation.
@@ -65,15 +72,22 @@ std::vector<CodeFunction> functions_around(const std::vector<CodeFunction>& func
 
 /// Returns the text with these functions marked, except those that cannot end a test.
 std::string marked(std::string_view text, const CodeText& read, const std::vector<CodeFunction>& functions,
-                   const StubRules& stubs, const std::string& marker) {
+                   const StubRules& stubs, const std::string& marker, bool go_on = false) {
     std::string result(text);
     const RE2 unless(stubs.unless, RE2::Quiet);
+    const RE2 no_throw(stubs.no_throw, RE2::Quiet);
     bool any = false;
     for (auto each = functions.rbegin(); each != functions.rend(); ++each) {
         const re2::StringPiece before(read.code.data() + each->begin, each->open - each->begin);
         if (!stubs.unless.empty() && RE2::PartialMatch(before, unless)) { continue; }
-        const std::string mark = filled_mark(stubs, marker, each->name);
-        result.insert(each->open + 1, RE2::PartialMatch(before, R"(\bconstexpr\b)") ? mark_at_run_time(mark) : mark);
+        const bool is_constexpr = RE2::PartialMatch(before, R"(\bconstexpr\b)");
+        const bool may_throw = !go_on && (stubs.no_throw.empty() || !RE2::PartialMatch(before, no_throw));
+        const std::string mark = filled(stubs.marked, marker, each->name);
+        if (!may_throw && !stubs.failed.empty()) {
+            result.insert(each->open + 1, failing_mark(stubs, marker, each->name, is_constexpr));
+        } else {
+            result.insert(each->open + 1, is_constexpr ? mark_at_run_time(mark) : mark);
+        }
         any = true;
     }
     return any ? stubs.head + result : result;
@@ -82,10 +96,10 @@ std::string marked(std::string_view text, const CodeText& read, const std::vecto
 }  // namespace
 
 std::string mark_functions_at(std::string_view text, const CodeRules& code, const StubRules& stubs,
-                              const std::set<std::uint64_t>& lines, const std::string& marker) {
+                              const std::set<std::uint64_t>& lines, const std::string& marker, bool go_on) {
     if (stubs.marked.empty()) { return std::string(text); }
     const auto read = read_code(text, code);
-    return marked(text, read, functions_around(functions_of(read, code), lines), stubs, marker);
+    return marked(text, read, functions_around(functions_of(read, code), lines), stubs, marker, go_on);
 }
 
 std::string mark_stubs(std::string_view text, const CodeRules& code, const StubRules& stubs, const std::string& marker,
@@ -115,9 +129,9 @@ std::string stub_functions_at(std::string_view text, const CodeRules& code, cons
         if (function.close >= changed_from || body.find(marker) != std::string_view::npos) { continue; }
         const auto line_begin = text.rfind('\n', function.begin) + 1;
         const auto indent = text.substr(line_begin, text.find_first_not_of(" \t", line_begin) - line_begin);
-        result.replace(
-            function.open + 1, body.size(),
-            filled_mark(stubs, marker, function.name) + "\n" + commented(body, code.line_comments.front()) + std::string(indent));
+        result.replace(function.open + 1, body.size(),
+                       filled(stubs.marked, marker, function.name) + "\n" + commented(body, code.line_comments.front()) +
+                           std::string(indent));
         changed_from = function.begin;
         any = true;
     }

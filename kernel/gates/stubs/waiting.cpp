@@ -301,15 +301,17 @@ Result<GateEngine::ChangedSources> GateEngine::changed_sources(const Language& l
 }
 
 Result<std::map<std::string, std::string>> GateEngine::marked_changes(const Language& language, const ChangedSources& sources,
-                                                                      bool idle, const Stop& stop) {
+                                                                      Mark mark, const Stop& stop) {
     if (language.commands.contains("stubs")) {
-        json::object input{
-            {"contents", json::value_from(sources.contents)}, {"lines", json::value_from(sources.lines)}, {"idle", idle}};
+        json::object input{{"contents", json::value_from(sources.contents)},
+                           {"lines", json::value_from(sources.lines)},
+                           {"idle", mark == Mark::idle}};
         return marked_by_command(language, std::move(input), stop);
     }
     std::map<std::string, std::string> marked;
     for (const auto& [path, content] : sources.contents) {
-        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker);
+        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker,
+                                      mark == Mark::fail_test);
         if (text != content) { marked.emplace(path, std::move(text)); }
     }
     return marked;
@@ -320,7 +322,7 @@ Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEv
     AF_TRY(const auto* found, language(call.tree));
     if (!found->commands.contains("stubs")) { return {}; }
     AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
-    AF_TRY(auto marked, marked_changes(*found, sources, true, stop));
+    AF_TRY(auto marked, marked_changes(*found, sources, Mark::idle, stop));
     if (marked.empty()) { return {}; }
     TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
     selection.instead = std::move(marked);
@@ -343,15 +345,46 @@ Result<TestRun> GateEngine::run_without_bodies(const Language& language, const s
         });
     if (!loads) { return nothing; }
     AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
-    AF_TRY(auto marked, marked_changes(language, sources, false, stop));
+    AF_TRY(auto marked, marked_changes(language, sources, Mark::end_test, stop));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
     commands_->stand_in(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);
     commands_->stand_in({});
     if (!run.ok()) { return run; }
     fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
+    AF_CHECK(run_lost_tests(language, tree, sources, evidence, *run, stop));
     AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
     return run;
+}
+
+Result<void> GateEngine::run_lost_tests(const Language& language, const std::string& tree, const ChangedSources& sources,
+                                        const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
+    if (language.stubs.failed.empty() || !run.trusted) { return {}; }
+    const auto& files = evidence.red_files;
+    std::map<std::string, TestStatus> measured;
+    for (const auto& test : run.tests) { measured[test.id] = test.status; }
+    Names lost;
+    for (const auto& test : evidence.run.tests) {
+        const bool is_of_red = std::find(files.begin(), files.end(), test.file) != files.end() && test.id != test.file;
+        if (!is_of_red || measured.contains(test.file)) { continue; }  // A file that does not build has no test to run.
+        const auto found = measured.find(test.id);
+        if (found == measured.end() || found->second == TestStatus::error) { lost.insert(test.id); }
+    }
+    if (lost.empty()) { return {}; }
+    AF_TRY(auto marked, marked_changes(language, sources, Mark::fail_test, stop));
+    const TestSelection selection{
+        .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
+    commands_->stand_in(std::move(marked));
+    auto second = commands_->run_tests(language, tree, selection, stop);
+    commands_->stand_in({});
+    if (!second.ok()) { return second.error(); }
+    if (!second->trusted) { return {}; }
+    for (const auto& test : second->tests) {
+        if (!lost.contains(test.id)) { continue; }
+        std::erase_if(run.tests, [&](const TestOutcome& before) { return before.id == test.id; });
+        run.tests.push_back(test);
+    }
+    return {};
 }
 
 Result<void> GateEngine::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,

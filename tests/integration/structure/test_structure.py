@@ -712,5 +712,12 @@ class PlantedViolations(unittest.TestCase):
         self.plant("plugins/stages/a/a.cpp", "#include <base/text.hpp>")
 
 
+class OneBuild(unittest.TestCase):
+    def test_scripts_and_presets_leave_the_unity_build_to_its_default(self):
+        """Otherwise CI proves another build than the one that people run."""
+        files = [ROOT / "CMakePresets.json", *(file for file in (ROOT / "scripts").iterdir() if file.is_file()), *(file for file in (ROOT / ".ci").iterdir() if file.is_file())]
+        self.assertEqual([file.name for file in files if "UNITY_BUILD" in file.read_text(encoding="utf-8")], [])
+
+
 if __name__ == "__main__":
     unittest.main()

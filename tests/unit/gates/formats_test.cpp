@@ -74,6 +74,8 @@ TEST(GoogleTestJson, names_a_typed_suite_by_its_type) {
     EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[0]");
     gtest_names("Inst/Slug", "works/two", test);
     EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[Inst/two]");
+    gtest_names("Inst/Slug/0", "works", test);
+    EXPECT_EQ(test.suite + "::" + test.name, "Slug::works[Inst/0]");
 }
 
 /// The output of CTest 3.25.1 and the recorders for one program with one test. Each argument is one way in which a project can

@@ -64,6 +64,23 @@ TEST(GreenGate, waiting_tests_must_fail_without_the_implementation) {
     EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 2U);
 }
 
+TEST(GreenGate, the_cases_of_a_waiting_test_belong_to_it) {
+    SlugProject project;
+    project.declare({{"test_lower", "REQ-001", "new"}, {"test_spaces[A b-a-b]", "REQ-002", "new"}});
+    for (const auto* tree : {"red", "green"}) {
+        project.tree(tree)["tests/test_slug.py"] =
+            "import pytest\nfrom slug import slugify\n\n\n@pytest.mark.parametrize(\"text\", [\"A\", \"AB\"])\ndef test_lower(text):\n"
+            "    assert slugify(text) == text.lower()\n\n\n@pytest.mark.parametrize(\"text, slug\", [(\"A b\", \"a-b\"), (\"B c\", \"b-c\")])\n"
+            "def test_spaces(text, slug):\n    assert slugify(text) == slug\n";
+    }
+    project.tree("red").erase("slug.py");
+    const auto red = project.gate("red", "red");
+    EXPECT_TRUE(red.passed) << joined(red.blocking_issues);
+    const auto report = project.gate("green", "green");
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_EQ(report.facts.at("new_tests").as_array().size(), 4U);
+}
+
 TEST(GreenGate, waiting_tests_count_as_failing_if_loading_calls_a_changed_function) {
     SlugProject project;
     project.tree("red").erase("slug.py");

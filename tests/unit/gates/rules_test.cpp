@@ -277,6 +277,24 @@ TEST(GreenRule, a_missing_test_does_not_pass) {
     EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("no longer collected"));
 }
 
+TEST(GreenRule, a_waiting_test_that_no_file_has_names_what_was_collected) {
+    auto evidence = green();
+    evidence.declared.push_back({"t.py", "test_misnamed[1]", "REQ-001", TestKind::fresh});
+    EXPECT_THAT(issues(judge_green(evidence)),
+                HasSubstr("t.py::test_misnamed[1] was named but not collected. Collected in t.py: test_a"));
+}
+
+TEST(GreenRule, an_additional_type_that_no_run_without_the_change_had_blocks) {
+    auto evidence = green();
+    evidence.declared.push_back({"t.cpp", "keeps", "REQ-001", TestKind::fresh});
+    evidence.red_files.push_back("t.cpp");
+    evidence.red_run.tests.push_back(outcome("t.cpp::keeps<int>", TestStatus::failed_assertion));
+    evidence.run.tests.push_back(outcome("t.cpp::keeps<int>", TestStatus::passed));
+    EXPECT_TRUE(judge_green(evidence).passed()) << issues(judge_green(evidence));
+    evidence.run.tests.push_back(outcome("t.cpp::keeps<long int>", TestStatus::passed));
+    EXPECT_THAT(issues(judge_green(evidence)), HasSubstr("t.cpp::keeps<long int> did not exist before the change"));
+}
+
 TEST(GreenRule, an_additional_test_from_unchanged_files_blocks) {
     auto evidence = green();
     evidence.run.tests.push_back(outcome("t.py::test_extra", TestStatus::passed));
@@ -383,6 +401,47 @@ TEST(DeclaredTestId, a_name_may_contain_dots_and_match_the_runners_output) {
                              "slugify::words::rounds 3.5 to 4", "rounds 3.5 to 4", "rounds 3.5", "s.test.ts::rounds 3.5"}) {
         EXPECT_EQ(outcomes_of({"s.test.ts", name, "", TestKind::fresh}, tests).size(), 1U) << name;
     }
+}
+
+std::vector<std::string> ids_of(const std::string& file, const std::string& name, const std::vector<std::string>& names) {
+    std::vector<TestOutcome> tests;
+    for (const auto& each : names) { tests.push_back(outcome(file + "::" + each, TestStatus::passed)); }
+    std::vector<std::string> ids;
+    for (const auto* found : outcomes_of({file, name, "", TestKind::fresh}, tests)) {
+        ids.push_back(found->id.substr(file.size() + 2));
+    }
+    return ids;
+}
+
+TEST(DeclaredTests, a_test_of_many_types_values_or_rows_means_all_its_cases) {
+    using Names = std::vector<std::string>;
+    const Names doctest{"keeps<int>", "keeps<long int>", "keeps well<int>", "keeps"};
+    EXPECT_EQ(ids_of("t.cpp", "keeps", {doctest[0], doctest[1], doctest[2]}), (Names{"keeps<int>", "keeps<long int>"}));
+    EXPECT_EQ(ids_of("t.cpp", "keeps", doctest), (Names{"keeps"})) << "a test of exactly this name excludes the others";
+    EXPECT_EQ(ids_of("t.cpp", "keeps", {"keeps - int", "keeps - std::vector<int>", "keepsake - int"}),
+              (Names{"keeps - int", "keeps - std::vector<int>"}));
+    EXPECT_EQ(ids_of("t.cpp", "data", {"sums::data::_0", "sums::data::_1", "sums::data::x"}),
+              (Names{"sums::data::_0", "sums::data::_1"}));
+    EXPECT_EQ(ids_of("t.cpp", "keeps", {"sums::keeps<std::string>"}), (Names{"sums::keeps<std::string>"}));
+    EXPECT_EQ(ids_of("src/a.rs", "adds", {"tests::adds::case_1", "tests::adds::case_2_negative", "tests::adds::helper"}),
+              (Names{"tests::adds::case_1", "tests::adds::case_2_negative"}));
+    EXPECT_EQ(ids_of("a_test.go", "TestAdds/two numbers", {"TestAdds", "TestAddsMore"}), (Names{"TestAdds"}));
+    EXPECT_EQ(ids_of("a.test.ts", "sums > adds %i and $b", {"sums::adds 1 and 2", "sums::adds 3 and 4", "sums::adds"}),
+              (Names{"sums::adds 1 and 2", "sums::adds 3 and 4"}));
+    EXPECT_EQ(ids_of("a.test.mjs", "adds ${a.first} and ${b}", {"adds 1 and 2", "subtracts 1 and 2"}), (Names{"adds 1 and 2"}));
+    EXPECT_EQ(ids_of("t.py", "keeps", {"keeps<int>", "keeps - int", "keeps::_0"}), Names{}) << "names that only C++ makes";
+}
+
+TEST(DeclaredTests, a_type_may_be_spelled_as_in_the_source) {
+    const std::vector<std::string> names{"keeps<int>", "keeps<long int>", "keeps<std::__cxx11::basic_string<char> >",
+                                         "keeps<std::vector<unsigned int>>", "keeps<n::Point>"};
+    const std::vector<std::pair<std::string, std::size_t>> spelled{
+        {"keeps<long>", 1}, {"keeps<std::string>", 2}, {"keeps<std::vector<unsigned>>", 3}, {"keeps<Point>", 4}};
+    for (const auto& [name, at] : spelled) {
+        EXPECT_EQ(ids_of("t.cpp", name, names), std::vector<std::string>{names[at]}) << name;
+    }
+    EXPECT_THAT(ids_of("t.cpp", "keeps<short>", names), IsEmpty()) << "the implementation must not decide which types are tested";
+    EXPECT_THAT(ids_of("t.cpp", "keeps<long>", {"keeps<int>"}), IsEmpty());
 }
 
 TEST(DeclaredTests, malformed_entries_are_reported) {

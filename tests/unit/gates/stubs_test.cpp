@@ -84,6 +84,25 @@ TEST(MarkFunctionsAt, ends_calls_of_a_constexpr_function_at_run_time) {
                   "throw std::logic_error(\"MARK f\");\n#endif\n return 3; }\n");
 }
 
+TEST(MarkFunctionsAt, lets_a_function_go_on_that_must_not_throw) {
+    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", "cpp");
+    ASSERT_TRUE(loaded.ok()) << loaded.error().to_string();
+    const std::string fails = "agentforge_reached(\"MARK ";
+    const std::string ends = "throw std::logic_error(";
+    const auto marked = [&](const std::string& text, bool go_on = false) {
+        return mark_functions_at(text, loaded->code, loaded->stubs, {1}, "MARK", go_on);
+    };
+    for (const auto* text : {"int f() noexcept { return 3; }\n", "int A::f() const noexcept override { return 3; }\n",
+                             "int f() noexcept(noexcept(g())) { return 3; }\n", "constexpr int f() noexcept { return 3; }\n"}) {
+        EXPECT_THAT(marked(text), ::testing::HasSubstr(fails)) << text;
+        EXPECT_THAT(marked(text), ::testing::Not(::testing::HasSubstr(ends))) << text;
+    }
+    for (const auto* text : {"int f() { return 3; }\n", "int f() noexcept(false) { return 3; }\n"}) {
+        EXPECT_THAT(marked(text), ::testing::HasSubstr(ends)) << text;
+        EXPECT_THAT(marked(text, true), ::testing::HasSubstr(fails)) << text;
+    }
+}
+
 TEST(StubFunctionsAt, keeps_the_body_as_comments) {
     EXPECT_EQ(stubbed("go", "package a\n\nfunc F() int {\n\tif a {\n\t\treturn 1\n\t}\n\treturn 2\n}\n", {5}),
               "package a\n\nfunc F() int { panic(\"MARK F\"); \n\t// if a {\n\t\t// return 1\n\t// }\n\t// return 2\n}\n");
