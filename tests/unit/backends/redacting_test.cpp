@@ -31,7 +31,7 @@ struct Asked {
     }
 };
 
-TEST(RedactingClient, SendsNoSecret) {
+TEST(RedactingClient, sends_no_secret) {
     Asked asked;
     ASSERT_TRUE(asked.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
     const CompletionRequest& sent = asked.backend->requests.at(0);
@@ -39,7 +39,7 @@ TEST(RedactingClient, SendsNoSecret) {
                 Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, MovesCacheMarksWithThePlaceholder) {
+TEST(RedactingClient, moves_cache_marks_with_the_placeholder) {
     Asked asked;
     const auto backend = std::make_shared<FakeBackend>([](const CompletionRequest&) { return text_answer("yes"); });
     const auto client = make_redacting_client(make_model_client(backend, {}, [](std::chrono::milliseconds) {}), asked.redactor);
@@ -55,7 +55,7 @@ TEST(RedactingClient, MovesCacheMarksWithThePlaceholder) {
     EXPECT_EQ(sent.substr(ends[1]), "c\n");
 }
 
-TEST(RedactingClient, ReturnsNoSecretInAnAnswer) {
+TEST(RedactingClient, returns_no_secret_in_an_answer) {
     Asked asked;
     const auto answer = asked.run([](const CompletionRequest&) {
         Completion completion = text_answer("text " + secret);
@@ -68,7 +68,7 @@ TEST(RedactingClient, ReturnsNoSecretInAnAnswer) {
                 Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, ReturnsNoSecretInAnError) {
+TEST(RedactingClient, returns_no_secret_in_an_error) {
     Asked asked;
     const auto answer = asked.run([](const CompletionRequest&) -> Result<Completion> {
         return Error{"AF-LLM-902", "key " + secret + " is wrong", "at " + secret, "not " + secret, ErrorKind::unavailable};
@@ -77,7 +77,7 @@ TEST(RedactingClient, ReturnsNoSecretInAnError) {
     EXPECT_THAT(answer.error().to_string(), Not(HasSubstr(secret)));
 }
 
-TEST(RedactingClient, RecordsAFailedAttemptWithoutSecrets) {
+TEST(RedactingClient, records_a_failed_attempt_without_secrets) {
     const TemporaryDirectory folder{"redacting"};
     const std::string file = (folder.path() / "transcript.yaml").string();
     const Redactor redactor{{{"SHOP_KEY", secret}}, {}, "k"};
@@ -93,7 +93,7 @@ TEST(RedactingClient, RecordsAFailedAttemptWithoutSecrets) {
     EXPECT_THAT(read_file(file).value(), AllOf(HasSubstr("busy with"), Not(HasSubstr(secret))));
 }
 
-TEST(RedactingClient, SendsTheSameBytesForTheSamePrompt) {
+TEST(RedactingClient, sends_the_same_bytes_for_the_same_prompt) {
     Asked one;
     Asked two;
     ASSERT_TRUE(one.run([](const CompletionRequest&) { return text_answer("yes"); }).ok());
