@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 #include "plugins/plugin_registry.hpp"
-#include "plugins/version_range.hpp"
+#include "plugins/manifest_versions.hpp"
 
 namespace agentforge::kernel {
 

@@ -16,7 +16,7 @@
 #include "plugins/plugin_registry.hpp"
 #include "plugins/stage_definitions.hpp"
 #include "plugins/trial.hpp"
-#include "plugins/version_range.hpp"
+#include "plugins/manifest_versions.hpp"
 
 namespace agentforge::kernel {
 

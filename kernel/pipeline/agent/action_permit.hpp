@@ -2,7 +2,7 @@
 // A person's decision whether the agent of an interactive task may carry out an action.
 #pragma once
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "pipeline/agent/open_run.hpp"
 
 namespace agentforge::kernel {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "contracts/contract.hpp"
 #include "pipeline/agent/model_calls.hpp"
 #include "pipeline/agent/open_run.hpp"

@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "pipeline/agent/open_run.hpp"
 
 namespace agentforge::kernel {
 
-/// The functions are those of StepHost (agent/runner.hpp) with the same names.
+/// The functions are those of StepHost (agent/step_host.hpp) with the same names.
 class ModelCalls {
 public:
     explicit ModelCalls(OpenRun& run) : run_(run) {}

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "agent/bridge_actions.hpp"
+#include "agent/loop.hpp"
 #include "pipeline/agent/agent_run_host.hpp"
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/agent/agentic.hpp"
@@ -105,19 +107,20 @@ Result<AgentOutcome> run_role(TaskSession& session, TaskWorkspace& task_workspac
     AF_TRY(RunSpec spec, run_spec(open, agent, run, contract, gate, host.artifacts_by_contract()));
     spec.calibration_permille = host.calls().calibration(model);
     spec.agentic = agentic;
-    AgenticRun command(open, host.workspace());
-    std::unique_ptr<ModelClient> commanded;
+    AgenticRun agentic_run(open, host.workspace());
+    std::unique_ptr<ModelClient> agentic_client;
     if (agentic) {
         AF_TRY(const auto locked, locked_tests(session));
-        AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), command.inputs()));
+        AF_CHECK(artifacts_as_paths(spec.run.state, host.artifacts(), agentic_run.inputs()));
         spec.run.instructions +=
-            agentic_instructions(agent, writes, locked, command.scratch(), host.workspace().files().symbols());
-        commanded = make_redacting_client(make_agentic_client(*model, command, services.redactor), services.redactor);
+            agentic_instructions(agent, writes, locked, agentic_run.scratch(), host.workspace().files().symbols());
+        agentic_client = make_redacting_client(make_agentic_client(*model, agentic_run, services.redactor), services.redactor);
     }
 
     ToolBridge bridge(agent, std::move(tools), host.workspace().files(), host,
                       contract ? contract->model_schema() : json::object(), services.plugins.names(PluginKind::tool));
-    return agentforge::kernel::run_agent(spec, bridge, commanded ? *commanded : *model, host, context, services.events);
+    BridgeActions actions(bridge);
+    return run_steps(spec, actions, agentic_client ? *agentic_client : *model, host, context, services.events);
 }
 
 }  // namespace agentforge::kernel

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/runner.hpp"
+#include "agent/run_spec.hpp"
 #include "contracts/contract.hpp"
 #include "pipeline/agent/open_run.hpp"
 

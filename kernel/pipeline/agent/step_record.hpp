@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "pipeline/agent/open_run.hpp"
 
 namespace agentforge::kernel {

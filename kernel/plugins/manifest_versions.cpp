@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/version_range.hpp"
+#include "plugins/manifest_versions.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "plugins/version_range.hpp"
+#include "plugins/manifest_versions.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -11,15 +11,15 @@ struct Case {
     const char* range;
     int expected;
 };  // expected: 1 inside, 0 outside, -1 no range
-class VersionRange : public testing::TestWithParam<Case> {};
+class ManifestVersionRange : public testing::TestWithParam<Case> {};
 
-TEST_P(VersionRange, matches_versions) {
+TEST_P(ManifestVersionRange, matches_versions) {
     const auto inside = satisfies(GetParam().version, GetParam().range);
     EXPECT_EQ(inside.ok() ? static_cast<int>(*inside) : -1, GetParam().expected)
         << GetParam().version << " in " << GetParam().range;
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranges, VersionRange,
+INSTANTIATE_TEST_SUITE_P(Ranges, ManifestVersionRange,
                          testing::Values(Case{"0.1.0", ">=0.1 <0.2", 1}, Case{"0.2.0", ">=0.1 <0.2", 0},
                                          Case{"0.0.9", ">=0.1 <0.2", 0}, Case{"0.1.0", "=0.1", 1}, Case{"0.1.1", "==0.1", 0},
                                          Case{"0.10.0", ">0.9", 1}, Case{"1.0.0-rc1", "<=1", 1}, Case{"0.1.0", "", -1},

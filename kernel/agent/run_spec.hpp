@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step loop: stateless steps with verified state. Each step builds a new bounded context, asks the model once, and carries
-// out the one action of its answer.
+// What the step loop is told about a run: the agent, its work and its limits.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <agentforge/stage.hpp>
 
-#include "agent/step_host.hpp"
 #include "backends/model_client.hpp"
-#include "base/event_sink.hpp"
 #include "config/agent_set.hpp"
 #include "contracts/contract.hpp"
-#include "tools/tool_bridge.hpp"
 
 namespace agentforge::kernel {
 
@@ -48,14 +44,5 @@ struct RunSpec {
     std::uint64_t max_output_tokens = 4096;
     bool agentic = false;  ///< Each call is a command that works in the workspace with its own tools and then takes one action.
 };
-
-/// Errors: AF-AGENT-010 steps used up, AF-AGENT-011 the same failing action, AF-AGENT-012 unreadable answers, AF-AGENT-018 no
-/// progress, AF-AGENT-013 budget too small for the fixed parts, AF-AGENT-014 cancelled, AF-AGENT-015 deadline, AF-AGENT-016 the
-/// journal's steps do not belong to this run, AF-LLM-… (the model), and those of the host.
-[[nodiscard]] Result<AgentOutcome> run_agent(const RunSpec& spec, ToolBridge& bridge, ModelClient& model, StepHost& host,
-                                             CallContext& context, EventSink& events);
-
-/// Returns the system prompt (agent/prompt.cpp).
-[[nodiscard]] std::string build_system_prompt(const RunSpec& spec, const std::vector<ToolSpec>& tools, bool native_tool_calls);
 
 }  // namespace agentforge::kernel
