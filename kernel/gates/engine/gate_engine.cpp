@@ -281,10 +281,10 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
         std::set<std::string> ids;
         AF_TRY(auto marked, marked_stubs(language, tree, stop));
         if (!marked.empty()) {
-            commands_->stand_in(std::move(marked));
+            commands_->overlay_files(std::move(marked));
             const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
             const auto second = commands_->run_tests(language, tree, selection, stop);
-            commands_->stand_in({});
+            commands_->overlay_files({});
             if (!second.ok()) { return second.error(); }
             for (const auto& test : second->tests) {
                 if (second->trusted && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
@@ -795,7 +795,7 @@ Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
-    AF_TRY(const auto* declared, declared_checker(call.tree));
+    AF_TRY(const auto* declared, type_checker_of_project(call.tree));
     // True because no required checker complained; the fact `type_check` tells that none ran.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = no_type_checker;

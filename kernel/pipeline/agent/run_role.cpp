@@ -5,6 +5,7 @@
 
 #include "agent/bridge_actions.hpp"
 #include "agent/loop.hpp"
+#include "backends/redacting_client.hpp"
 #include "pipeline/agent/agent_run_host.hpp"
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/agent/agentic.hpp"

@@ -15,7 +15,7 @@
 #include "pipeline/agent/agent_tools.hpp"
 #include "pipeline/delivery/commits.hpp"
 #include "pipeline/delivery/publish.hpp"
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 #include "plugins/lock.hpp"
 #include "program/terminal/display.hpp"
 #include "tools/path_rule_problems.hpp"

@@ -153,7 +153,7 @@ TEST_F(AggregatorTest, reports_a_repository_that_appears_or_disappears) {
     aggregator.set_repositories(repositories());
     EXPECT_EQ(aggregator.refresh().size(), 6U);
     fs::rename(folder_.path() / "other", folder_.path() / "away");
-    EXPECT_TRUE(aggregator.repositories_moved());
+    EXPECT_TRUE(aggregator.availability_changed());
     EXPECT_EQ(described(aggregator.refresh()).front(), "repository other  0 unavailable");
     EXPECT_TRUE(aggregator.refresh().empty());
 }

@@ -960,7 +960,7 @@ private:
         host.agent.text =
             input == Input::valid ? "```json\n" + json::serialize(answer) + "\n```\n" : text_for(input, "no artifact here");
         host.process = program_that_prints(text_for(input, "done\n"));
-        host.contracted = answer;
+        host.contract_answer = answer;
     }
 
     void check_stage_result(const StageResult& result) {

@@ -24,7 +24,7 @@
 
 namespace agentforge::kernel {
 
-namespace state_bytes {
+namespace bytes_io {
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -58,13 +58,13 @@ inline constexpr bool is_duration = false;
 template <class R, class P>
 inline constexpr bool is_duration<std::chrono::duration<R, P>> = true;
 
-}  // namespace state_bytes
+}  // namespace bytes_io
 
 class BytesOut {
 public:
     template <class T>
     void add(const T& value) {
-        using namespace state_bytes;
+        using namespace bytes_io;
         if constexpr (Plain<T>) {
             bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
         } else if constexpr (std::is_same_v<T, std::string>) {
@@ -97,123 +97,123 @@ public:
             boost::pfr::for_each_field(value, [this](const auto& field) { add(field); });
         }
     }
-    [[nodiscard]] std::string take() { return std::move(bytes_); }
+    [[nodiscard]] std::string release() { return std::move(bytes_); }
 
 private:
     std::string bytes_;
 };
 
-/// Each `take` returns false if the bytes do not hold such a value. The output is then invalid.
+/// Each `read` returns false if the bytes do not hold such a value. The output is then invalid.
 class BytesIn {
 public:
     explicit BytesIn(std::string_view bytes) : bytes_(bytes) {}
 
     template <class T>
-    [[nodiscard]] bool take(T& value) {
-        using namespace state_bytes;
+    [[nodiscard]] bool read(T& value) {
+        using namespace bytes_io;
         if constexpr (std::is_same_v<T, bool>) {
-            return take_bool(value);
+            return read_bool(value);
         } else if constexpr (Plain<T>) {
-            return take_plain(value);
+            return read_plain(value);
         } else if constexpr (std::is_same_v<T, std::string>) {
-            return take_text(value);
+            return read_text(value);
         } else if constexpr (Json<T>) {
-            return take_json(value);
+            return read_json(value);
         } else if constexpr (is_optional<T>) {
-            return take_optional(value);
+            return read_optional(value);
         } else if constexpr (is_added<T>) {
             std::remove_cvref_t<decltype(*value)> held{};
-            if (!take(held)) { return false; }
+            if (!read(held)) { return false; }
             value = std::move(held);
             return true;
         } else if constexpr (is_duration<T>) {
             typename T::rep count{};
-            if (!take(count)) { return false; }
+            if (!read(count)) { return false; }
             value = T(count);
             return true;
         } else if constexpr (Map<T>) {
-            return take_each([&] {
+            return read_each([&] {
                 typename T::key_type key{};
                 typename T::mapped_type mapped{};
-                return take(key) && take(mapped) && value.emplace(std::move(key), std::move(mapped)).second;
+                return read(key) && read(mapped) && value.emplace(std::move(key), std::move(mapped)).second;
             });
         } else if constexpr (Set<T>) {
-            return take_each([&] {
+            return read_each([&] {
                 typename T::key_type key{};
-                return take(key) && value.insert(std::move(key)).second;
+                return read(key) && value.insert(std::move(key)).second;
             });
         } else if constexpr (List<T>) {
-            return take_each([&] { return take(value.emplace_back()); });
+            return read_each([&] { return read(value.emplace_back()); });
         } else if constexpr (std::is_same_v<T, Ledger>) {
-            return take_ledger(value);
+            return read_ledger(value);
         } else {
-            return take_fields(value);
+            return read_fields(value);
         }
     }
     [[nodiscard]] bool at_end() const noexcept { return bytes_.empty(); }
     [[nodiscard]] std::string_view rest() const noexcept { return bytes_; }
 
 private:
-    bool take_bool(bool& value) {
+    bool read_bool(bool& value) {
         char byte = 0;
-        if (!take(byte) || (byte != 0 && byte != 1)) { return false; }
+        if (!read(byte) || (byte != 0 && byte != 1)) { return false; }
         value = byte == 1;
         return true;
     }
     template <class T>
-    bool take_plain(T& value) {
+    bool read_plain(T& value) {
         if (bytes_.size() < sizeof value) { return false; }
         std::memcpy(&value, bytes_.data(), sizeof value);
         bytes_.remove_prefix(sizeof value);
         return true;
     }
-    bool take_text(std::string& value) {
+    bool read_text(std::string& value) {
         std::uint64_t size = 0;
-        if (!take(size) || bytes_.size() < size) { return false; }
+        if (!read(size) || bytes_.size() < size) { return false; }
         value = bytes_.substr(0, size);
         bytes_.remove_prefix(size);
         return true;
     }
     template <class T>
-    bool take_optional(std::optional<T>& value) {
+    bool read_optional(std::optional<T>& value) {
         bool has = false;
-        if (!take(has)) { return false; }
+        if (!read(has)) { return false; }
         if (!has) {
             value.reset();
             return true;
         }
-        return take(value.emplace());
+        return read(value.emplace());
     }
-    bool take_ledger(Ledger& value) {
+    bool read_ledger(Ledger& value) {
         json::array entries;
-        auto ledger = take(entries) ? Ledger::from_json(entries) : std::nullopt;
+        auto ledger = read(entries) ? Ledger::from_json(entries) : std::nullopt;
         if (ledger) { value = std::move(*ledger); }
         return ledger.has_value();
     }
     template <class T>
-    bool take_fields(T& value) {
+    bool read_fields(T& value) {
         bool whole = true;
         if constexpr (records::Described<T>) {
             boost::mp11::mp_for_each<boost::describe::describe_members<T, boost::describe::mod_public>>(
-                [&](auto member) { whole = whole && take(value.*member.pointer); });
+                [&](auto member) { whole = whole && read(value.*member.pointer); });
         } else {
-            boost::pfr::for_each_field(value, [&](auto& field) { whole = whole && take(field); });
+            boost::pfr::for_each_field(value, [&](auto& field) { whole = whole && read(field); });
         }
         return whole;
     }
-    template <class Take>
-    bool take_each(const Take& one) {
+    template <class Read>
+    bool read_each(const Read& one) {
         std::uint64_t count = 0;
-        if (!take(count) || count > bytes_.size()) { return false; }
+        if (!read(count) || count > bytes_.size()) { return false; }
         for (; count > 0; --count) {
             if (!one()) { return false; }
         }
         return true;
     }
     template <class T>
-    bool take_json(T& value) {
+    bool read_json(T& value) {
         std::string text;
-        if (!take(text)) { return false; }
+        if (!read(text)) { return false; }
         auto parsed = parse_json(text, "snapshot");
         if (!parsed.ok()) { return false; }
         if constexpr (std::is_same_v<T, json::value>) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -15,15 +15,19 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Gives access to trees without checking them out.
-class TreesToRead final : public TreeCheckout {
+class ReadOnlyCheckout : public TreeCheckout {
 public:
-    explicit TreesToRead(const Repository& repository) : repository_(repository) {}
-    [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
-    [[nodiscard]] Result<void> check_out(std::string_view) override {
+    [[nodiscard]] Result<void> check_out(std::string_view) final {
         return Error{"AF-GATE-103", "A command tried to check out a tree although it may only read trees.", "",
                      "This is a defect: report it.", ErrorKind::internal};
     }
+};
+
+/// Gives access to trees without checking them out.
+class ReadOnlyTrees final : public ReadOnlyCheckout {
+public:
+    explicit ReadOnlyTrees(const Repository& repository) : repository_(repository) {}
+    [[nodiscard]] std::filesystem::path path() const override { return repository_.work_directory(); }
     [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view from, std::string_view to) override {
         return repository_.diff(from, to);
     }
@@ -38,20 +42,12 @@ private:
     const Repository& repository_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Presents the user's checkout as the only tree.
-class CheckoutAsItLies final : public TreeCheckout {
+class UncommittedCheckout final : public ReadOnlyCheckout {
 public:
-    CheckoutAsItLies(std::filesystem::path root, std::vector<std::string> files)
+    UncommittedCheckout(std::filesystem::path root, std::vector<std::string> files)
         : root_(std::move(root)), files_(std::move(files)) {}
     [[nodiscard]] std::filesystem::path path() const override { return root_; }
-    [[nodiscard]] Result<void> check_out(std::string_view) override {
-        return Error{"AF-GATE-103", "A command tried to check out a tree although it may only read trees.", "",
-                     "This is a defect: report it.", ErrorKind::internal};
-    }
     [[nodiscard]] Result<std::vector<TreeChange>> changes(std::string_view, std::string_view) override {
         return std::vector<TreeChange>();
     }
@@ -105,7 +101,7 @@ Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, Process
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
     Setup setup;
     setup.tree = reader.tree;
-    GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
+    GateRunner runner(std::make_unique<ReadOnlyTrees>(reader.repository), processes, reader.gates);
     if (run) { AF_CHECK(runner.set_up(setup.tree, stop)); }
     AF_TRY(setup.steps, runner.setup_steps(setup.tree));
     return setup;
@@ -113,14 +109,14 @@ Result<Setup> setup_dependencies(const GitTaskWorkspaceOptions& options, Process
 
 Result<GateReadiness> readiness_of_checkout(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
                                             const std::vector<std::string>& files) {
-    GateRunner runner(std::make_unique<CheckoutAsItLies>(options.repository, files), processes, gate_options(options));
+    GateRunner runner(std::make_unique<UncommittedCheckout>(options.repository, files), processes, gate_options(options));
     return runner.readiness("checkout");
 }
 
 Result<GateReadiness> readiness_of_gates(const GitTaskWorkspaceOptions& options, ProcessRunner& processes,
                                          const std::string& tree) {
     AF_TRY(const GateReader reader, gate_reader_of(options, tree));
-    GateRunner runner(std::make_unique<TreesToRead>(reader.repository), processes, reader.gates);
+    GateRunner runner(std::make_unique<ReadOnlyTrees>(reader.repository), processes, reader.gates);
     return runner.readiness(reader.tree);
 }
 

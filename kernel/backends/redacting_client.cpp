@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/model_client.hpp"
-#include "secrets/redactor.hpp"
+#include "backends/redacting_client.hpp"
 
 namespace agentforge::kernel {
 

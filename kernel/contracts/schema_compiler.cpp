@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts/language.hpp"
+#include "contracts/schema_compiler.hpp"
 
 #include <algorithm>
 
@@ -410,6 +410,6 @@ private:
 
 }  // namespace
 
-Result<CompiledContract> compile_language(const YamlDocument& document) { return Compiler(document).contract(); }
+Result<CompiledContract> compile_contract(const YamlDocument& document) { return Compiler(document).contract(); }
 
 }  // namespace agentforge::kernel

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/model_client.hpp"
+#include "backends/redacting_client.hpp"
 #include "base/files.hpp"
 #include "secrets/redactor.hpp"
 #include "unit/backends/fakes.hpp"
