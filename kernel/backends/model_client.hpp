@@ -28,7 +28,6 @@ struct RetryPolicy {
     std::function<double()> random = {};
 };
 
-
 /// A request and its cache marks.
 struct ModelRequest : CompletionRequest {
     ModelRequest() = default;

@@ -410,6 +410,6 @@ private:
 
 }  // namespace
 
-Result<CompiledContract> compile_contract(const YamlDocument& document) { return Compiler(document).contract(); }
+Result<CompiledContract> compile_schema(const YamlDocument& document) { return Compiler(document).contract(); }
 
 }  // namespace agentforge::kernel

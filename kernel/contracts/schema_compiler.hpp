@@ -20,6 +20,6 @@ struct CompiledContract {
     std::vector<const NamedRule*> rules;
 };
 
-[[nodiscard]] Result<CompiledContract> compile_contract(const YamlDocument& document);
+[[nodiscard]] Result<CompiledContract> compile_schema(const YamlDocument& document);
 
 }  // namespace agentforge::kernel

@@ -12,7 +12,7 @@
 #include "config/verification.hpp"
 #include "gates/engine/baseline.hpp"
 #include "git/git_configuration.hpp"
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 #include "pipeline/delivery/commits.hpp"
 #include "pipeline/delivery/publish.hpp"
 #include "pipeline/gates_without_task.hpp"

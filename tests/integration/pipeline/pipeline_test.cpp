@@ -4,7 +4,7 @@
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
-#include "pipeline/agent/run_spec.hpp"
+#include "pipeline/agent_run/run_spec.hpp"
 #include "unit/backends/fakes.hpp"
 #include "unit/pipeline/bench.hpp"
 

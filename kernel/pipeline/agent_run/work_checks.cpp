@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/work_checks.hpp"
+#include "pipeline/agent_run/work_checks.hpp"
 
 #include "base/disk_failure.hpp"
 #include "config/gate_names.hpp"

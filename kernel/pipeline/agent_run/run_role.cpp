@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/run_role.hpp"
+#include "pipeline/agent_run/run_role.hpp"
 
 #include <algorithm>
 
 #include "agent/bridge_actions.hpp"
 #include "agent/loop.hpp"
 #include "backends/redacting_client.hpp"
-#include "pipeline/agent/agent_run_host.hpp"
-#include "pipeline/agent/agent_tools.hpp"
-#include "pipeline/agent/agentic.hpp"
-#include "pipeline/agent/agentic_run.hpp"
-#include "pipeline/agent/role_rights.hpp"
-#include "pipeline/agent/run_spec.hpp"
+#include "pipeline/agent_run/agent_run_host.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
+#include "pipeline/agent_run/agentic.hpp"
+#include "pipeline/agent_run/agentic_run.hpp"
+#include "pipeline/agent_run/role_rights.hpp"
+#include "pipeline/agent_run/run_spec.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/kernel_call_context.hpp"
 #include "tools/tool_bridge.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/step_record.hpp"
+#include "pipeline/agent_run/step_record.hpp"
 
 #include <algorithm>
 #include <filesystem>

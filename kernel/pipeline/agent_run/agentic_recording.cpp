@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agentic_recording.hpp"
+#include "pipeline/agent_run/agentic_recording.hpp"
 
 #include <filesystem>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/action_permit.hpp"
+#include "pipeline/agent_run/action_permit.hpp"
 
 #include "base/hash.hpp"
 

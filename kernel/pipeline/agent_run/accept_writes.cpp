@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/accept_writes.hpp"
+#include "pipeline/agent_run/accept_writes.hpp"
 
 #include <set>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 #include "servers/server_pool.hpp"
 #include "tools/role_workspace.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agentic.hpp"
+#include "pipeline/agent_run/agentic.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/role_rights.hpp"
+#include "pipeline/agent_run/role_rights.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "agent/step_host.hpp"
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 
 namespace agentforge::kernel {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "agent/step_host.hpp"
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 
 namespace agentforge::kernel {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agent_run_host.hpp"
+#include "pipeline/agent_run/agent_run_host.hpp"
 
 #include "base/json_fields.hpp"
-#include "pipeline/agent/action_permit.hpp"
-#include "pipeline/agent/progress_check.hpp"
-#include "pipeline/agent/step_record.hpp"
+#include "pipeline/agent_run/action_permit.hpp"
+#include "pipeline/agent_run/progress_check.hpp"
+#include "pipeline/agent_run/step_record.hpp"
 #include "pipeline/tests/held_out.hpp"
 
 namespace agentforge::kernel {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "agent/step_host.hpp"
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 
 namespace agentforge::kernel {
 

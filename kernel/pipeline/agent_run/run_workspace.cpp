@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/run_workspace.hpp"
+#include "pipeline/agent_run/run_workspace.hpp"
 
-#include "pipeline/agent/accept_writes.hpp"
-#include "pipeline/agent/role_process.hpp"
-#include "pipeline/agent/role_rights.hpp"
+#include "pipeline/agent_run/accept_writes.hpp"
+#include "pipeline/agent_run/role_process.hpp"
+#include "pipeline/agent_run/role_rights.hpp"
 
 namespace agentforge::kernel {
 

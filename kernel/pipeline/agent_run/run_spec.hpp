@@ -7,7 +7,7 @@
 
 #include "agent/run_spec.hpp"
 #include "contracts/contract.hpp"
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 
 namespace agentforge::kernel {
 

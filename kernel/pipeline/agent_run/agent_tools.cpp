@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 
 #include <algorithm>
 #include <set>

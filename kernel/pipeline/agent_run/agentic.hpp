@@ -15,7 +15,7 @@
 
 #include "backends/model_client.hpp"
 #include "config/agent_set.hpp"
-#include "pipeline/agent/agentic_place.hpp"
+#include "pipeline/agent_run/agentic_place.hpp"
 #include "secrets/redactor.hpp"
 #include "tools/path_rules.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "contracts/contract.hpp"
-#include "pipeline/agent/run_workspace.hpp"
+#include "pipeline/agent_run/run_workspace.hpp"
 #include "pipeline/kernel_call_context.hpp"
 
 namespace agentforge::kernel {

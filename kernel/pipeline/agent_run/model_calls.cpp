@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/model_calls.hpp"
+#include "pipeline/agent_run/model_calls.hpp"
 
 #include <algorithm>
 

@@ -8,10 +8,10 @@
 
 #include "agent/step_host.hpp"
 #include "contracts/contract.hpp"
-#include "pipeline/agent/model_calls.hpp"
-#include "pipeline/agent/open_run.hpp"
-#include "pipeline/agent/run_workspace.hpp"
-#include "pipeline/agent/work_checks.hpp"
+#include "pipeline/agent_run/model_calls.hpp"
+#include "pipeline/agent_run/open_run.hpp"
+#include "pipeline/agent_run/run_workspace.hpp"
+#include "pipeline/agent_run/work_checks.hpp"
 #include "pipeline/kernel_call_context.hpp"
 
 namespace agentforge::kernel {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/agentic_run.hpp"
+#include "pipeline/agent_run/agentic_run.hpp"
 
 #include <filesystem>
 #include <set>
 
 #include "base/files.hpp"
-#include "pipeline/agent/agentic_recording.hpp"
-#include "pipeline/agent/role_process.hpp"
+#include "pipeline/agent_run/agentic_recording.hpp"
+#include "pipeline/agent_run/role_process.hpp"
 
 namespace agentforge::kernel {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 
 namespace agentforge::kernel {
 

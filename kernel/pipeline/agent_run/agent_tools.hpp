@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/agent/open_run.hpp"
+#include "pipeline/agent_run/open_run.hpp"
 #include "servers/server_pool.hpp"
 
 namespace agentforge::kernel {

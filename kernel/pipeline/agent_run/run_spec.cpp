@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/run_spec.hpp"
+#include "pipeline/agent_run/run_spec.hpp"
 
 #include <iterator>
 
@@ -7,7 +7,7 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "contracts/names.hpp"
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 #include "pipeline/people/iteration.hpp"
 #include "pipeline/task_history.hpp"
 #include "pipeline/tests/hand_back.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/agent/progress_check.hpp"
+#include "pipeline/agent_run/progress_check.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "pipeline/agent/agentic.hpp"
-#include "pipeline/agent/run_workspace.hpp"
+#include "pipeline/agent_run/agentic.hpp"
+#include "pipeline/agent_run/run_workspace.hpp"
 
 namespace agentforge::kernel {
 
