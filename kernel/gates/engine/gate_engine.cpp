@@ -748,11 +748,11 @@ Result<std::vector<Violation>> GateEngine::build_errors(const Language& language
                                                         const std::string& tree, const Stop& stop) {
     // Gates of later phases measure the same tree again.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
-    if (commands_->has_no_stand_ins() && built_.contains(key)) { return std::vector<Violation>{}; }
+    if (commands_->has_no_overlay() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
     std::vector<Violation> found;
     if (built.built) {
-        if (commands_->has_no_stand_ins()) { built_.insert(key); }
+        if (commands_->has_no_overlay()) { built_.insert(key); }
         return found;
     }
     const auto messages = checker.command.error.empty()

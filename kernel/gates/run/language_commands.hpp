@@ -97,7 +97,7 @@ public:
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// Replaces these files (path and content) in each tree that is checked out from now on. None: trees stay as they are.
     void overlay_files(std::map<std::string, std::string> files) { overlay_files_ = std::move(files); }
-    [[nodiscard]] bool has_no_stand_ins() const noexcept { return overlay_files_.empty(); }
+    [[nodiscard]] bool has_no_overlay() const noexcept { return overlay_files_.empty(); }
     /// Sets the user's commit. What compiling it leaves behind (a compiler cache) may be used for other trees.
     void trust(std::string tree) { trusted_ = std::move(tree); }
     /// Returns the dependencies of the tree. Errors: git's own.
