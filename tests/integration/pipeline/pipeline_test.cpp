@@ -60,8 +60,8 @@ TEST(TestStageExecution, contract_stage_executes_contract) {
 
 // ------------------------------------------------------------------------------------- the context --
 
-/// One stage `a` whose agent hands in its note at once.
-void one_agent(Bench& bench) {
+/// Stages `a` and `b`, whose agents hand in their notes at once.
+void add_agent_stages(Bench& bench) {
     ContractStage::Mapping mapping;
     mapping.stage_name = "a";
     mapping.contract = "note";
@@ -73,7 +73,7 @@ void one_agent(Bench& bench) {
 
 TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
     Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
     ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
     EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos)
@@ -83,7 +83,7 @@ TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
 TEST(TestContext, agents_md_can_be_left_out) {
     Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
     bench.services.agents_md = false;
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
     ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
     EXPECT_EQ(bench.model->requests.at(0).user.find("make check"), std::string::npos);
@@ -91,7 +91,7 @@ TEST(TestContext, agents_md_can_be_left_out) {
 
 TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
     Bench bench;
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion answer = call_tool("complete", {{"text", "kept"}});
         answer.usage.input_tokens = 1'000'000;

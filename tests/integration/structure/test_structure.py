@@ -61,7 +61,7 @@ def http_violations(root):
 
 
 # Plain functions over text that sdk/testing compiles in, so that the fake host's path rules are the host's.
-TESTING_SHARES = {"base/text.hpp", "base/tool_effects.hpp", "tools/hunks.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
+TESTING_SHARES = {"base/text.hpp", "base/tool_effects.hpp", "tools/file_view.hpp", "tools/hunks.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
 
 
 def testing_violations(root):
