@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agent/prompt.hpp"
 #include "agent/protocol.hpp"
 #include "agent/shorten.hpp"
 #include "backends/tokens.hpp"

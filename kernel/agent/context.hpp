@@ -10,7 +10,7 @@
 
 #include "agent/context_memo.hpp"
 #include "agent/memory.hpp"
-#include "agent/runner.hpp"
+#include "agent/run_spec.hpp"
 #include "agent/shorten.hpp"
 
 namespace agentforge::kernel {

@@ -94,9 +94,9 @@ public:
         }
         for (;;) {
             if (ended()) { return memory_.outcome(); }
-            AF_CHECK(limits());
+            AF_CHECK(check_limits());
             host_.step_ended();
-            AF_CHECK(wanted());
+            AF_CHECK(check_not_stopped());
             AF_CHECK(step(memory_.steps() + 1));
         }
     }
@@ -110,7 +110,7 @@ private:
 
     [[nodiscard]] std::string who() const { return "agent '" + spec_.agent.role + "' in stage '" + spec_.stage + "'"; }
 
-    Result<void> limits() {
+    Result<void> check_limits() {
         if (memory_.malformed() >= spec_.max_malformed) {
             return Error{"AF-AGENT-012",
                          who() + " gave " + std::to_string(memory_.malformed()) +
@@ -143,7 +143,7 @@ private:
         return host_.makes_progress();
     }
 
-    Result<void> wanted() const {
+    Result<void> check_not_stopped() const {
         if (context_.cancelled()) {
             return Error{"AF-AGENT-014", who() + " was cancelled after step " + std::to_string(memory_.steps()), "",
                          "Resume the task to continue.", ErrorKind::cancelled};
@@ -171,7 +171,7 @@ private:
         }
         AF_CHECK(ask(number, built, record));
         judge_usage(record);
-        AF_CHECK(wanted());
+        AF_CHECK(check_not_stopped());
         if (record.error.empty()) { AF_CHECK(act(record)); }
         record_changes(record);  // Changes by an agentic command count even if its answer does not.
         AF_CHECK(host_.step_finished(record));
@@ -215,12 +215,12 @@ private:
         }
         record.completion = std::move(answer).value();
         AF_CHECK(host_.answer_received(number, request, record.completion));
-        return asked_once(record.completion);
+        return check_request_count(record.completion);
     }
 
     /// A command that is used as a model may send many requests to its server in one step. Beyond the limit the task waits for a
     /// person before the next call. The journal has the answer with its cost, and resuming the task continues with it.
-    Result<void> asked_once(const Completion& answer) const {
+    Result<void> check_request_count(const Completion& answer) const {
         const json::value* requests = answer.diagnostics.if_contains("requests");
         const json::value* limit = answer.diagnostics.if_contains("requests_limit");
         if (requests == nullptr || limit == nullptr || !requests->is_number() || !limit->is_number()) { return {}; }

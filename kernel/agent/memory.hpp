@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 
 namespace agentforge::kernel {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system prompt, with fixed headings in a fixed order. Its bytes do not change during a run, so that servers can cache it.
-#include "agent/runner.hpp"
+#include "agent/prompt.hpp"
+
 #include "base/text.hpp"
 #include "base/yaml.hpp"
 

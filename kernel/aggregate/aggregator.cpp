@@ -140,7 +140,7 @@ void Aggregator::set_repositories(const std::vector<KnownRepository>& known) {
     ++version_;
 }
 
-bool Aggregator::repositories_moved() const {
+bool Aggregator::availability_changed() const {
     const std::lock_guard lock(mutex_);
     for (std::size_t number = 0; number < repositories_.size(); ++number) {
         if (forgotten_.contains(number)) { continue; }
@@ -196,15 +196,17 @@ std::vector<TaskChange> Aggregator::refresh() {
     Lock lock(mutex_);
     std::vector<TaskChange> changes;
     std::map<Key, bool> there;
-    std::vector<std::size_t> odd;
+    std::vector<std::size_t> with_new_problems;
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {
         const std::vector<std::string> before = places_of(non_task_entries_[repository]);
         for (const std::string& name : names_in(repository)) { there[{repository, name}] = true; }
-        if (places_of(non_task_entries_[repository]) != before) { odd.push_back(repository); }
+        if (places_of(non_task_entries_[repository]) != before) { with_new_problems.push_back(repository); }
     }
     report_repositories(changes);
-    for (const std::size_t repository : odd) { changes.push_back({.repo = repositories_[repository].name, .type = "problem"}); }
-    version_ += odd.size();
+    for (const std::size_t repository : with_new_problems) {
+        changes.push_back({.repo = repositories_[repository].name, .type = "problem"});
+    }
+    version_ += with_new_problems.size();
     version_ += std::erase_if(tasks_, [&](const auto& task) {
         if (there.contains(task.first)) { return false; }
         changes.push_back(change_of(task.first, task.second, "removed"));
@@ -337,7 +339,7 @@ void Aggregator::refresh_task(Lock& lock, const Key& key, std::vector<TaskChange
     known.size = size;
     known.changed_ns = changed;
     follow(lock, key, known, changes);
-    forget_ended(key, known);
+    limit_followed_ended_tasks(key, known);
 }
 
 /// Reads what the journal grew by. A task that is not followed is read without blocking other callers.
@@ -363,10 +365,10 @@ void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<Ta
     ++version_;
     const bool was_unreadable = std::exchange(known.problem, std::nullopt).has_value();
     if (!read.ok()) {
-        project(key, known, store.damage(key.second, read));
+        use_projection(key, known, store.damage(key.second, read));
     } else if (known.followed->state().task_id != key.second) {
         // Nothing of its own is written yet: a new journal, or a fork's; or its process ended before; or the journal was cut.
-        project(key, known, store.damage(key.second, read));
+        use_projection(key, known, store.damage(key.second, read));
         new_records.entries().clear();
     } else {
         known.figures = std::make_shared<const TaskFigures>(figures_of(*known.followed, repositories_[key.first].name));
@@ -382,12 +384,12 @@ void Aggregator::follow(Lock& lock, const Key& key, Known& known, std::vector<Ta
     }
     // A journal that is readable again may have no new record.
     const bool is_new_problem = known.problem && (!was_unreadable || known.figures->text != text_before);
-    const bool is_well_again = was_unreadable && !known.problem && new_records.entries().empty();
-    if (is_new_problem || is_well_again) { changes.push_back(change_of(key, known, "problem")); }
+    const bool has_recovered = was_unreadable && !known.problem && new_records.entries().empty();
+    if (is_new_problem || has_recovered) { changes.push_back(change_of(key, known, "problem")); }
 }
 
 /// What is known of a task whose journal says nothing.
-void Aggregator::project(const Key& key, Known& known, std::optional<Error> problem) {
+void Aggregator::use_projection(const Key& key, Known& known, std::optional<Error> problem) {
     const TaskStore store(agentforge_of(repositories_[key.first]));
     if (known.figures && !known.state_changed_ns) { known.last_read = known.figures; }
     known.state_changed_ns = changed_ns_of(store.paths(key.second).state());
@@ -396,7 +398,7 @@ void Aggregator::project(const Key& key, Known& known, std::optional<Error> prob
     known.figures = std::make_shared<const TaskFigures>(figures_of(task, repositories_[key.first].name));
 }
 
-void Aggregator::forget_ended(const Key& key, Known& known) {
+void Aggregator::limit_followed_ended_tasks(const Key& key, Known& known) {
     recent_ended_.remove(key);
     if (known.figures && known.followed && has_ended(known.figures->overview.summary)) { recent_ended_.push_front(key); }
     while (recent_ended_.size() > most_ended_followed) {
@@ -487,7 +489,7 @@ Result<void> Aggregator::with_task(const Place& place, const std::function<Resul
     }
     if (known.followed->state().task_id != key.second) { return {}; }  // Nothing of its own is written yet.
     auto visited = visit(*known.followed);
-    forget_ended(key, known);
+    limit_followed_ended_tasks(key, known);
     return visited;
 }
 

@@ -58,7 +58,7 @@ public:
     /// From now on these are known. The tasks of others are gone with the next `refresh`; numbers stay what they were.
     void set_repositories(const std::vector<KnownRepository>& known);
     /// Whether a repository has vanished or come back since the last `refresh`. Cost: two stat calls for each.
-    [[nodiscard]] bool repositories_moved() const;
+    [[nodiscard]] bool availability_changed() const;
     [[nodiscard]] static std::filesystem::path agentforge_of(const KnownRepository& repository) {
         return repository.path / ".agentforge";
     }
@@ -126,8 +126,8 @@ private:
     [[nodiscard]] Result<void> read_from_disk(Lock& lock, const Key& key, Known& known, NewRecords& new_records) const;
     [[nodiscard]] TaskChange change_of(const Key& key, const Known& known, std::string type) const;
     void report_repositories(std::vector<TaskChange>& changes);
-    void forget_ended(const Key& key, Known& known);
-    void project(const Key& key, Known& known, std::optional<Error> problem);
+    void limit_followed_ended_tasks(const Key& key, Known& known);
+    void use_projection(const Key& key, Known& known, std::optional<Error> problem);
     [[nodiscard]] bool is_projection_outdated(const Key& key, const Known& known) const;
     void forget_removed(const Key& key, std::vector<TaskChange>& changes);
     void find_answers(std::vector<TaskChange>& changes);

@@ -30,7 +30,7 @@ bool is_on_a_network(const fs::path& folder) {
 
 }  // namespace
 
-ChangeWatch::ChangeWatch(std::vector<fs::path> tasks, AlsoWatched also)
+ChangeWatch::ChangeWatch(std::vector<fs::path> tasks, ExtraWatches also)
     : folders_(std::move(tasks)), also_(std::move(also)), events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     misses_events_ = !events_.valid();
     for (std::size_t folder = 0; folder < folders_.size(); ++folder) { watch_folder(folder); }

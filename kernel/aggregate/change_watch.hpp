@@ -14,7 +14,7 @@
 namespace agentforge::kernel {
 
 /// What to watch besides the journals.
-struct AlsoWatched {
+struct ExtraWatches {
     bool locks = false;  ///< The start and end of the tasks' processes.
     /// The files of these folders and of the folders in them, without dot files. A folder may appear later.
     std::vector<std::filesystem::path> folders = {};
@@ -26,7 +26,7 @@ struct AlsoWatched {
 class ChangeWatch {
 public:
     /// `tasks`: the folders. Events refer to them by their index.
-    explicit ChangeWatch(std::vector<std::filesystem::path> tasks, AlsoWatched also = {});
+    explicit ChangeWatch(std::vector<std::filesystem::path> tasks, ExtraWatches also = {});
 
     struct Change {
         std::size_t folder = 0;  ///< The number of `tasks` folders if one of the other folders changed.
@@ -46,7 +46,7 @@ private:
     void take_event(int watch, unsigned mask, const std::string& name, std::vector<Change>& changes);
 
     std::vector<std::filesystem::path> folders_;
-    AlsoWatched also_;
+    ExtraWatches also_;
     FileDescriptor events_;
     std::map<int, Change> watched_;
     bool misses_events_ = false;

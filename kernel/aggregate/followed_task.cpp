@@ -11,8 +11,8 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "records/records.hpp"
+#include "task/bytes_io.hpp"
 #include "task/snapshot_file.hpp"
-#include "task/state_bytes.hpp"
 
 namespace agentforge::kernel {
 
@@ -59,7 +59,7 @@ void FollowedTask::begin_at_snapshot() {
     if (!file) { return; }
     const auto then = std::make_shared<Findings>();
     BytesIn in(file->bytes);
-    if (!in.take(*then) || !in.at_end() || then->state.seq != file->mark.head.seq) { return; }
+    if (!in.read(*then) || !in.at_end() || then->state.seq != file->mark.head.seq) { return; }
     tail_ = JournalTail(paths_.journal(), std::move(file->mark), [this, then] {
         seen_ = std::move(*then);
         snapshot_at_ = seen_.state.seq;
@@ -70,7 +70,7 @@ void FollowedTask::keep_snapshot_when_due() {
     if (seen_.state.seq < snapshot_at_ + records_between_snapshots) { return; }
     BytesOut out;
     out.add(seen_);
-    SnapshotFile{tail_.mark(), out.take()}.write(snapshot_file(paths_));
+    SnapshotFile{tail_.mark(), out.release()}.write(snapshot_file(paths_));
     snapshot_at_ = seen_.state.seq;
 }
 

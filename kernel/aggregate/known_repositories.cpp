@@ -41,7 +41,9 @@ Result<KnownRepository> read_entry(const YamlDocument& document, const json::val
     return repository;
 }
 
-bool same(const KnownRepository& one, const KnownRepository& other) { return one.name == other.name || one.path == other.path; }
+bool collides(const KnownRepository& one, const KnownRepository& other) {
+    return one.name == other.name || one.path == other.path;
+}
 
 }  // namespace
 
@@ -87,7 +89,7 @@ Result<std::vector<KnownRepository>> KnownRepositories::list() const {
     for (std::size_t index = 0; index < entries->get_array().size(); ++index) {
         const std::string at = "/repositories/" + std::to_string(index);
         AF_TRY(KnownRepository repository, read_entry(document, entries->get_array()[index], at));
-        const auto is_listed = [&](const KnownRepository& other) { return same(repository, other); };
+        const auto is_listed = [&](const KnownRepository& other) { return collides(repository, other); };
         if (std::ranges::any_of(repositories, is_listed)) { return wrong(document, at, "its name or its path appears twice"); }
         repositories.push_back(std::move(repository));
     }
@@ -116,7 +118,7 @@ Result<void> KnownRepositories::add(const KnownRepository& repository) const {
     }
     AF_TRY(std::vector<KnownRepository> all, list());
     for (const KnownRepository& other : all) {
-        if (!same(repository, other)) { continue; }
+        if (!collides(repository, other)) { continue; }
         return Error{
             "AF-CONF-072",
             (other.path == repository.path ? "the repository is already known as `" : "another repository has the name `") +

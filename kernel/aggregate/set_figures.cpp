@@ -7,14 +7,14 @@
 
 namespace agentforge::kernel {
 
-json::object figures_of(const TaskSet& set, const ConditionOfPart& condition) {
+json::object figures_of(const TaskSet& set, const StateOfPart& state_of) {
     json::array parts;
     for (const SetPart& part : set.parts) {
         parts.push_back({{"repo", part.repo},
                          {"path", part.path.string()},
                          {"depends_on", json::array(part.depends_on.begin(), part.depends_on.end())},
                          {"task_id", text_or_null(part.task)},
-                         {"state", part.task.empty() ? json::value(nullptr) : json::value(condition(part))},
+                         {"state", part.task.empty() ? json::value(nullptr) : json::value(state_of(part))},
                          {"branch", text_or_null(part.branch)},
                          {"commit", text_or_null(part.commit)}});
     }

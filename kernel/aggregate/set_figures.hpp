@@ -16,10 +16,10 @@
 namespace agentforge::kernel {
 
 /// Returns the state_name of the part's task, or `unknown` if the task cannot be read.
-using ConditionOfPart = std::function<std::string(const SetPart& part)>;
+using StateOfPart = std::function<std::string(const SetPart& part)>;
 
 /// Returns the set with its parts in order. A part's `state` is its task's condition, or null if it has no task yet. As for a
 /// task, `available_actions` says whether the set can be resumed or aborted.
-[[nodiscard]] json::object figures_of(const TaskSet& set, const ConditionOfPart& condition);
+[[nodiscard]] json::object figures_of(const TaskSet& set, const StateOfPart& state_of);
 
 }  // namespace agentforge::kernel

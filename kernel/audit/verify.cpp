@@ -138,7 +138,7 @@ bool names_questions(const json::object& predicate) {
 }
 
 /// Older statements also name caches and shared files.
-json::object without_passing_files(json::object statement) {
+json::object without_transient_files(json::object statement) {
     json::object& predicate = statement.at("predicate").as_object();
     if (json::value* const files = predicate.if_contains("files"); files != nullptr && files->is_object()) {
         json::object kept;
@@ -794,7 +794,7 @@ private:
             return signature(*text, recorded_at(*named));
         }
         AF_TRY(const auto again, recomputed_statement(part, *predicate));
-        if (again && *again == to_json_pretty(without_passing_files(parsed->get_object()))) {
+        if (again && *again == to_json_pretty(without_transient_files(parsed->get_object()))) {
             if (*text != to_json_pretty(*parsed)) {
                 part.fault("the statement has the fields that the task's files give, but not the bytes: it was written anew");
             }

@@ -28,8 +28,6 @@ struct RetryPolicy {
     std::function<double()> random = {};
 };
 
-class Redactor;
-
 /// A request and its cache marks.
 struct ModelRequest : CompletionRequest {
     ModelRequest() = default;
@@ -68,10 +66,6 @@ class Recording;
 /// ones (`is_shown_to_model`) and the failed attempts before it.
 [[nodiscard]] std::unique_ptr<ModelClient> make_recorder(std::unique_ptr<ModelClient> inner,
                                                          std::shared_ptr<Recording> recording);
-
-/// Wraps a client so that no secret goes to the model, and none in its answer or error comes back. Put one inside a recorder, so
-/// that the recording has no secrets, and one outside, so that its hashes are those of what is sent. `redactor` must outlive it.
-[[nodiscard]] std::unique_ptr<ModelClient> make_redacting_client(std::unique_ptr<ModelClient> inner, const Redactor& redactor);
 
 /// Hash of what does not depend on earlier answers: stage, role, system prompt, offered tools.
 [[nodiscard]] std::string frame_hash(const CompletionRequest& request);

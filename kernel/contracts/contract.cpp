@@ -9,7 +9,7 @@
 
 #include "base/text.hpp"
 #include "contracts/conditions.hpp"
-#include "contracts/language.hpp"
+#include "contracts/schema_compiler.hpp"
 
 namespace agentforge::kernel {
 
@@ -174,7 +174,7 @@ void Contract::fill_measured(json::object& artifact, const json::object& facts) 
 }
 
 Result<Contract> compile_contract(const YamlDocument& document) {
-    AF_TRY(CompiledContract compiled, compile_language(document));
+    AF_TRY(CompiledContract compiled, compile_schema(document));
     AF_TRY(auto conditions, read_conditions(document));
     AF_TRY(auto provided_as, read_provided_as(document));
     return Contract(std::make_shared<const Contract::Data>(std::move(compiled), std::move(conditions), std::move(provided_as),

@@ -98,15 +98,15 @@ Worktree::State* Worktree::State::module_at(const std::string& module_path, cons
     if (found == modules.end()) {
         found = modules.emplace(module_path, nullptr).first;
         git_repository* raw = nullptr;
-        const std::filesystem::path theirs = user / module_path;
-        if (user.empty() || git_repository_open_ext(&raw, theirs.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) < 0) {
+        const std::filesystem::path checkout = user / module_path;
+        if (user.empty() || git_repository_open_ext(&raw, checkout.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr) < 0) {
             return nullptr;
         }
         auto made = std::make_unique<State>();
         made->repository.reset(raw);
         made->is_module = true;
         made->path = path / module_path;
-        made->user = theirs;
+        made->user = checkout;
         made->admin = admin / "agentforge-modules" / hash_of_path(module_path);
         if (git_repository_set_workdir(raw, made->path.c_str(), 0) < 0) { return nullptr; }
         found->second = std::move(made);
@@ -187,8 +187,5 @@ std::vector<std::string> Worktree::submodules() const {
     }
     return paths;
 }
-
-const std::vector<std::string>& Worktree::unrecordable() const noexcept { return state_->unrecordable; }
-const std::vector<std::string>& Worktree::unfilled() const noexcept { return state_->unfilled; }
 
 }  // namespace agentforge::kernel

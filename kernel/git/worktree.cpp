@@ -324,4 +324,7 @@ Result<bool> Worktree::State::ignored(const std::string& file) const {
     return answer == 1;
 }
 
+const std::vector<std::string>& Worktree::unrecordable() const noexcept { return state_->unrecordable; }
+const std::vector<std::string>& Worktree::unfilled() const noexcept { return state_->unfilled; }
+
 }  // namespace agentforge::kernel

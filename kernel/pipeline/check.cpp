@@ -9,7 +9,7 @@
 #include "gates/failures.hpp"
 #include "gates/run/language_commands.hpp"
 #include "git/fork_point.hpp"
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 
 namespace agentforge::kernel {
 

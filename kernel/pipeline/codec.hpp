@@ -4,7 +4,7 @@
 
 #include <agentforge/stage.hpp>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "records/records.hpp"
 #include "sandbox/process_runner.hpp"
 

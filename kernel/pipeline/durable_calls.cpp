@@ -3,7 +3,7 @@
 
 #include "base/hash.hpp"
 #include "base/ids.hpp"
-#include "pipeline/agent/role_rights.hpp"
+#include "pipeline/agent_run/role_rights.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/stage_input.hpp"
 

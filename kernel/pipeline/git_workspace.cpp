@@ -16,7 +16,7 @@
 #include "git/git_stand_in.hpp"
 #include "git/objects.hpp"
 #include "pipeline/delivery/drift.hpp"
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 #include "pipeline/task_workspace.hpp"
 #include "pipeline/task_workspace_factory.hpp"
 

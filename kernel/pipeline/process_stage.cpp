@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "gates/gate_runner.hpp"
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 #include "pipeline/codec.hpp"
 
 namespace agentforge::kernel {

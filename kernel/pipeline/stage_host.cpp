@@ -3,8 +3,8 @@
 
 #include "base/text.hpp"
 #include "base/yaml.hpp"
-#include "pipeline/agent/role_process.hpp"
-#include "pipeline/agent/run_role.hpp"
+#include "pipeline/agent_run/role_process.hpp"
+#include "pipeline/agent_run/run_role.hpp"
 #include "pipeline/codec.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/gate_runs.hpp"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "agent/runner.hpp"
+#include "agent/run_spec.hpp"
 #include "backends/model_client.hpp"
 #include "base/cancel_token.hpp"
 #include "base/clock.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/watchdog.hpp"
 
-#include "pipeline/agent/run_role.hpp"
+#include "pipeline/agent_run/run_role.hpp"
 #include "pipeline/guarded_call.hpp"
 #include "pipeline/process_requests.hpp"
 

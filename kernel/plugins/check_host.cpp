@@ -227,7 +227,7 @@ Result<Delivery> CheckStageContext::deliver(const DeliveryRequest&) {
 
 Result<json::object> CheckStageContext::run_contract(std::string_view, const json::object&) {
     const ContextRules::Request request(rules_, "run_contract");
-    return answered(contracted);
+    return answered(contract_answer);
 }
 
 Result<json::value> CheckStageContext::parse_yaml(std::string_view text) {

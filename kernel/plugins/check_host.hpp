@@ -200,9 +200,9 @@ public:
 
     CheckWorkspace files;
     StageInput stage_input;
-    AgentOutcome agent;       ///< The outcome of every agent.
-    ProcessResult process;    ///< The result of every program.
-    json::object contracted;  ///< The answer to every contract.
+    AgentOutcome agent;            ///< The outcome of every agent.
+    ProcessResult process;         ///< The result of every program.
+    json::object contract_answer;  ///< The answer to every contract.
 
     [[nodiscard]] const StageInput& input() const noexcept override;
     [[nodiscard]] Result<AgentOutcome> run_agent(const AgentRun& run) override;

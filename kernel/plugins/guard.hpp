@@ -5,6 +5,11 @@
 // own virtual functions. An exception becomes Error AF-PLUG-020, which names the plugin, the object and the function. `info`,
 // `spec` and `name` are called once, when the wrapper is made. They cannot throw later, and a plugin cannot change its declared
 // effects. The wrappers add no lock: the SDK's headers say which thread may call what.
+//
+// Callers need not catch the exceptions of an object that the registry made. These layers catch those of other objects:
+//   * `ToolBridge` (AF-TOOL-006): a tool of a server, or of a test;
+//   * the model client (AF-LLM-106): a backend of a test;
+//   * `run_stage` of the SDK (AF-STAGE-001): a stage of a test, or in a host without these wrappers.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 // extension is another interface with the next number (`ToolV2`), and another line in the host's table. There are two directions:
 //  * while the kernel works with `Tool`, an adapter presents a ToolV2 as a Tool;
 //  * once the kernel works with ToolV2, an adapter presents an old Tool as a ToolV2, with defaults for what is new.
-// Either way old binaries keep loading. tests/unit/plugins/test_interfaces.cpp is the worked example, in both directions, with
+// Either way old binaries keep loading. tests/unit/plugins/interfaces_test.cpp is the worked example, in both directions, with
 // two built plugins. docs/adr/0011-interfaces-are-versioned-one-by-one.md says how an author and the SDK write the next version.
 #pragma once
 

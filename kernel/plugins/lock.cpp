@@ -7,8 +7,8 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "plugins/manifest_versions.hpp"
 #include "plugins/plugin_registry.hpp"
-#include "plugins/version_range.hpp"
 
 namespace agentforge::kernel {
 
@@ -181,7 +181,7 @@ Result<void> PluginLock::admits(const PluginManifest& manifest) const {
     return {};
 }
 
-Error other_file(const PluginManifest& manifest, std::string_view file, std::string_view found, std::string_view expected) {
+Error file_differs(const PluginManifest& manifest, std::string_view file, std::string_view found, std::string_view expected) {
     const std::string who = manifest.pinned_by.empty() ? "plugins.lock" : manifest.pinned_by;
     std::string what = "`" + sanitize_utf8(file) + "` ";
     if (found.empty()) {
@@ -199,11 +199,11 @@ Result<void> check_pinned_files(const PluginManifest& manifest) {
     AF_TRY(const FileHashes found, hash_folder(manifest.directory));
     for (const auto& [name, expected] : *manifest.pinned) {
         const auto file = found.find(name);
-        if (file == found.end()) { return other_file(manifest, name, "", expected); }
-        if (file->second != expected) { return other_file(manifest, name, file->second, expected); }
+        if (file == found.end()) { return file_differs(manifest, name, "", expected); }
+        if (file->second != expected) { return file_differs(manifest, name, file->second, expected); }
     }
     for (const auto& [name, hash] : found) {
-        if (!manifest.pinned->contains(name)) { return other_file(manifest, name, hash, ""); }
+        if (!manifest.pinned->contains(name)) { return file_differs(manifest, name, hash, ""); }
     }
     return {};
 }

@@ -55,7 +55,7 @@ struct PluginLock {
 [[nodiscard]] Result<void> check_pinned_files(const PluginManifest& manifest);
 
 /// Returns AF-PLUG-031 for one file: the hash found and expected, who expects it, and what to do.
-[[nodiscard]] Error other_file(const PluginManifest& manifest, std::string_view file, std::string_view found,
-                               std::string_view expected);
+[[nodiscard]] Error file_differs(const PluginManifest& manifest, std::string_view file, std::string_view found,
+                                 std::string_view expected);
 
 }  // namespace agentforge::kernel

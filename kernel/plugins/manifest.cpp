@@ -8,7 +8,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "plugins/version_range.hpp"
+#include "plugins/manifest_versions.hpp"
 
 namespace agentforge::kernel {
 

@@ -13,10 +13,10 @@
 #include "plugins/config_check.hpp"
 #include "plugins/guard.hpp"
 #include "plugins/library.hpp"
+#include "plugins/manifest_versions.hpp"
 #include "plugins/plugin_registry.hpp"
 #include "plugins/stage_definitions.hpp"
 #include "plugins/trial.hpp"
-#include "plugins/version_range.hpp"
 
 namespace agentforge::kernel {
 
@@ -300,7 +300,7 @@ struct PluginRegistry::State {
             const std::string found = manifest.sha256();
             if (file == trusted->second.end() || file->second != found) {
                 refuse(PluginState::lock_differs,
-                       other_file(manifest, manifest_name, found, file == trusted->second.end() ? "" : file->second));
+                       file_differs(manifest, manifest_name, found, file == trusted->second.end() ? "" : file->second));
                 return;
             }
         }

@@ -42,17 +42,19 @@ struct Sealed {
 Result<Sealed> seal_file(const PluginManifest& manifest, const std::string& name) {
     const std::string path = manifest.directory + "/" + name;
     const auto expected = manifest.pinned == nullptr ? FileHashes::const_iterator() : manifest.pinned->find(name);
-    if (manifest.pinned == nullptr || expected == manifest.pinned->end()) { return other_file(manifest, name, "not locked", ""); }
+    if (manifest.pinned == nullptr || expected == manifest.pinned->end()) {
+        return file_differs(manifest, name, "not locked", "");
+    }
     if (expected->second.starts_with("-> ")) {
         return cannot(path, "it is a symbolic link, and only a file itself can be held to a hash");
     }
     const auto bytes = read_file(path, most_bytes);
     if (!bytes.ok()) {
-        return bytes.error().kind == ErrorKind::not_found ? other_file(manifest, name, "", expected->second)
+        return bytes.error().kind == ErrorKind::not_found ? file_differs(manifest, name, "", expected->second)
                                                           : cannot(path, bytes.error().message);
     }
     if (const std::string found = sha256(*bytes); found != expected->second) {
-        return other_file(manifest, name, found, expected->second);
+        return file_differs(manifest, name, found, expected->second);
     }
     FileDescriptor file(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!file.valid()) { return cannot(path, "memfd_create: " + errno_text(errno)); }

@@ -11,7 +11,7 @@
 
 #include <agentforge/escalation.hpp>
 
-#include "agent/runner.hpp"
+#include "agent/step_host.hpp"
 #include "journal/blob_store.hpp"
 #include "records/records.hpp"
 #include "task/state.hpp"

@@ -127,6 +127,8 @@ public:
 /// variable named *KEY*, *TOKEN*, *SECRET* or *PASSWORD*.
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
 [[nodiscard]] std::map<std::string, std::string> current_environment();
+/// True if a folder of `PATH` has the program.
+[[nodiscard]] bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program);
 
 /// Returns the paths outside the system's folders that programs on PATH need to read, for Confinement::readable: each folder of
 /// PATH and, for `…/bin` and `…/shims`, its siblings in the installation (a virtual environment, nvm, a JDK), except files whose

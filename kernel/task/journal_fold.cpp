@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "task/state_bytes.hpp"
+#include "task/bytes_io.hpp"
 
 namespace agentforge::kernel {
 
@@ -16,7 +16,7 @@ JournalFold::JournalFold(std::filesystem::path journal)
     if (!snapshot_) { return; }
     BytesIn in(snapshot_->bytes);
     std::deque<std::string> items;
-    const bool whole = in.take(at_snapshot_) && in.take(items) && in.at_end() && at_snapshot_.seq == snapshot_->mark.head.seq;
+    const bool whole = in.read(at_snapshot_) && in.read(items) && in.at_end() && at_snapshot_.seq == snapshot_->mark.head.seq;
     if (!whole) { snapshot_.reset(); }
     memory_at_snapshot_ = WorkingMemory(std::move(items));
 }
@@ -56,7 +56,7 @@ void keep_fold(const std::filesystem::path& journal, const JournalMark& mark, co
     BytesOut out;
     out.add(state);
     out.add(memory.items());
-    SnapshotFile{mark, out.take()}.write(fold_snapshot_file(journal));
+    SnapshotFile{mark, out.release()}.write(fold_snapshot_file(journal));
 }
 
 }  // namespace agentforge::kernel

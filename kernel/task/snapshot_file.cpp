@@ -6,7 +6,7 @@
 
 #include "base/checksum.hpp"
 #include "base/files.hpp"
-#include "task/state_bytes.hpp"
+#include "task/bytes_io.hpp"
 
 namespace agentforge::kernel {
 
@@ -38,7 +38,7 @@ std::optional<SnapshotFile> SnapshotFile::read(const std::filesystem::path& file
     BytesIn in(rest);
     std::string made_by;
     SnapshotFile snapshot;
-    if (!in.take(made_by) || made_by != fold_fingerprint || !in.take(snapshot)) { return std::nullopt; }
+    if (!in.read(made_by) || made_by != fold_fingerprint || !in.read(snapshot)) { return std::nullopt; }
     return in.at_end() ? std::optional(std::move(snapshot)) : std::nullopt;
 }
 
@@ -46,7 +46,7 @@ void SnapshotFile::write(const std::filesystem::path& file) const {
     BytesOut out;
     out.add(std::string(fold_fingerprint));
     out.add(*this);
-    const std::string rest = out.take();
+    const std::string rest = out.release();
     SnapshotHeader header;
     header.sum = sum_of(rest);
     std::string whole(sizeof header, '\0');

@@ -24,7 +24,7 @@ extern const char* const fold_fingerprint;
 
 struct SnapshotFile {
     JournalMark mark;
-    std::string bytes;  ///< The state at that record (state_bytes.hpp).
+    std::string bytes;  ///< The state at that record (bytes_io.hpp).
 
     /// Returns nothing if there is no snapshot of this build.
     [[nodiscard]] static std::optional<SnapshotFile> read(const std::filesystem::path& file);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "tools/acting_files.hpp"
 
 namespace agentforge::kernel {
 namespace {

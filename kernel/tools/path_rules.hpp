@@ -85,7 +85,7 @@ private:
 
 /// All rules of a role: every rule must allow a path, whichever tool it was written for (except `binds_one_tool`). Errors of
 /// `check_write`: `denied` AF-TOOL-013 naming role, path and rule; `denied` AF-TOOL-015 for a locked file, AF-TOOL-016 for one
-/// that acts later (acting_links.hpp).
+/// that acts later (acting_files.hpp).
 class RolePaths {
 public:
     /// `locked_files`: paths as from `normalize_path`. `specified`: files that act later but that the task may write, because its

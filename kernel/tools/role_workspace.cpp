@@ -215,6 +215,8 @@ struct RoleWorkspace::State {
     [[nodiscard]] Result<FileDescriptor> open_folder(const std::string& path, std::string_view doing) const;
     [[nodiscard]] Result<FileDescriptor> make_folder(const std::string& path) const;
     [[nodiscard]] static Result<std::string> contents(const OpenFile& file, const std::string& path);
+    /// `normal`: a path from normalize_path.
+    [[nodiscard]] Result<void> check_write(std::string_view normal) const;
     [[nodiscard]] Result<std::string> writable(std::string_view path) const;
     [[nodiscard]] Result<void> check_pinned(std::string_view normal) const;
     [[nodiscard]] Result<std::string> write_sibling(int parent, const std::string& path, std::string_view content,
@@ -376,6 +378,11 @@ Result<void> RoleWorkspace::State::check_pinned(std::string_view normal) const {
     return {};
 }
 
+Result<void> RoleWorkspace::State::check_write(std::string_view normal) const {
+    AF_CHECK(rules.check_write(normal));
+    return check_pinned(normal);
+}
+
 Result<std::string> RoleWorkspace::State::writable(std::string_view path) const {
     if (!writes_allowed) {
         return Error{
@@ -387,8 +394,7 @@ Result<std::string> RoleWorkspace::State::writable(std::string_view path) const 
     }
     AF_TRY(auto normal, normalize_path(path));
     if (normal == ".") { return folder_error(normal); }
-    AF_CHECK(rules.check_write(normal));
-    AF_CHECK(check_pinned(normal));
+    AF_CHECK(check_write(normal));
     return normal;
 }
 
@@ -1207,8 +1213,7 @@ void RoleWorkspace::allow_writes(bool allowed) noexcept { state_->writes_allowed
 
 Result<void> RoleWorkspace::check_write(std::string_view path) const {
     AF_TRY(const auto normal, normalize_path(path));
-    AF_CHECK(state_->rules.check_write(normal));
-    return state_->check_pinned(normal);
+    return state_->check_write(normal);
 }
 
 void RoleWorkspace::pin(std::vector<std::string> submodules) { state_->pinned = std::move(submodules); }

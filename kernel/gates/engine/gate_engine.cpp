@@ -281,10 +281,10 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
         std::set<std::string> ids;
         AF_TRY(auto marked, marked_stubs(language, tree, stop));
         if (!marked.empty()) {
-            commands_->stand_in(std::move(marked));
+            commands_->overlay_files(std::move(marked));
             const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
             const auto second = commands_->run_tests(language, tree, selection, stop);
-            commands_->stand_in({});
+            commands_->overlay_files({});
             if (!second.ok()) { return second.error(); }
             for (const auto& test : second->tests) {
                 if (second->trusted && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
@@ -748,11 +748,11 @@ Result<std::vector<Violation>> GateEngine::build_errors(const Language& language
                                                         const std::string& tree, const Stop& stop) {
     // Gates of later phases measure the same tree again.
     const auto key = (judging_ ? "judged " : "kept ") + tree;
-    if (commands_->has_no_stand_ins() && built_.contains(key)) { return std::vector<Violation>{}; }
+    if (commands_->has_no_overlay() && built_.contains(key)) { return std::vector<Violation>{}; }
     AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
     std::vector<Violation> found;
     if (built.built) {
-        if (commands_->has_no_stand_ins()) { built_.insert(key); }
+        if (commands_->has_no_overlay()) { built_.insert(key); }
         return found;
     }
     const auto messages = checker.command.error.empty()
@@ -795,7 +795,7 @@ Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
     AF_TRY(const auto* found, language(call.tree));
-    AF_TRY(const auto* declared, declared_checker(call.tree));
+    AF_TRY(const auto* declared, type_checker_of_project(call.tree));
     // True because no required checker complained; the fact `type_check` tells that none ran.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = no_type_checker;

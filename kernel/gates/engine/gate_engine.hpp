@@ -151,11 +151,11 @@ private:
     /// Turns the project's functions that contain these errors into stubs in `files`. Returns whether there were any.
     [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree,
                                             const std::vector<Violation>& errors, DeclaredFiles& files);
-    [[nodiscard]] Result<std::vector<Violation>> errors_beside(const Language& language, const TypeChecker& checker,
-                                                               const std::string& tree, const DeclaredFiles& files,
-                                                               const Stop& stop);
+    [[nodiscard]] Result<std::vector<Violation>> errors_with_declarations(const Language& language, const TypeChecker& checker,
+                                                                          const std::string& tree, const DeclaredFiles& files,
+                                                                          const Stop& stop);
     /// Returns the first type checker that the project declares, or null.
-    [[nodiscard]] Result<const TypeChecker*> declared_checker(const std::string& tree);
+    [[nodiscard]] Result<const TypeChecker*> type_checker_of_project(const std::string& tree);
 
     [[nodiscard]] Result<void> prepare();
     /// Returns the mutants, by file, of the lines that differ between the trees (of `whole_files`: of all lines), except those

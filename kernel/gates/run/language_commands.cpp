@@ -340,7 +340,7 @@ Result<void> LanguageCommands::set_up(const Language& language, const std::strin
 Result<void> LanguageCommands::place(const Language& language, const std::string& tree, const Stop& stop) {
     AF_CHECK(checkout_.check_out(tree));
     placed_ = tree;
-    for (const auto& [path, content] : stand_in_) {
+    for (const auto& [path, content] : overlay_files_) {
         // Never writes through the file: a worktree may share its files with another.
         std::error_code none;
         std::filesystem::remove(checkout_.path() / path, none);

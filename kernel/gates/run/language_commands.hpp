@@ -96,8 +96,8 @@ public:
     /// were not fetched yet and no one has approved it; AF-GATE-101 they could not be fetched; git's own.
     [[nodiscard]] Result<void> place(const Language& language, const std::string& tree, const Stop& stop);
     /// Replaces these files (path and content) in each tree that is checked out from now on. None: trees stay as they are.
-    void stand_in(std::map<std::string, std::string> files) { stand_in_ = std::move(files); }
-    [[nodiscard]] bool has_no_stand_ins() const noexcept { return stand_in_.empty(); }
+    void overlay_files(std::map<std::string, std::string> files) { overlay_files_ = std::move(files); }
+    [[nodiscard]] bool has_no_overlay() const noexcept { return overlay_files_.empty(); }
     /// Sets the user's commit. What compiling it leaves behind (a compiler cache) may be used for other trees.
     void trust(std::string tree) { trusted_ = std::move(tree); }
     /// Returns the dependencies of the tree. Errors: git's own.
@@ -225,7 +225,7 @@ private:
     DependencySettings dependencies_;
     std::vector<Fetched> fetched_;                                       ///< Dependencies of the tree placed last.
     std::vector<std::pair<const SetupRule*, SetupStep>> tried_without_;  ///< Also of it: missing but not required dependencies.
-    std::map<std::string, std::string> stand_in_;
+    std::map<std::string, std::string> overlay_files_;
     json::object confinement_;
     std::shared_ptr<std::vector<GateCommand>> log_;  ///< May be null.
     std::string placed_;                             ///< The tree placed last.

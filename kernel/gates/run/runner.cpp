@@ -182,7 +182,7 @@ Result<BuildOutcome> LanguageCommands::run_build(const Language& language, const
     const auto compiled = fs::path(scratch_directory_) / "build" / "compiled";
     std::error_code none;
     const bool fresh = !filling.build.empty() && fs::is_empty(filling.build, none) && !none;
-    const bool writes = fresh && !trusted_.empty() && placed_ == trusted_ && stand_in_.empty() && purpose_.empty();
+    const bool writes = fresh && !trusted_.empty() && placed_ == trusted_ && overlay_files_.empty() && purpose_.empty();
     AF_CHECK(make_directories(compiled));
     for (const auto& step : runner.build) {
         auto call = request(language, step, filling, runner.environment, "");
@@ -406,8 +406,8 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
                                              const TestSelection& selection, Filling& filling, const Stop& stop) {
     AF_CHECK(make_directories(filling.results));
     const auto& folder_of = selection.built_in.empty() ? tree : selection.built_in;
-    AF_TRY(filling.build, build_folder(language, runner, stand_in_.empty() ? folder_of : "instead-" + tree,
-                                       selection.judged || !stand_in_.empty()));
+    AF_TRY(filling.build, build_folder(language, runner, overlay_files_.empty() ? folder_of : "instead-" + tree,
+                                       selection.judged || !overlay_files_.empty()));
     ReportContext context;
     context.runner = &runner;
     context.unique = filling.unique;

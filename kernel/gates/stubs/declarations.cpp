@@ -147,13 +147,14 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     return run_skeleton_command(*commands_, *found, input, stop);
 }
 
-Result<std::vector<Violation>> GateEngine::errors_beside(const Language& language, const TypeChecker& checker,
-                                                         const std::string& tree, const DeclaredFiles& files, const Stop& stop) {
-    commands_->stand_in(files);
+Result<std::vector<Violation>> GateEngine::errors_with_declarations(const Language& language, const TypeChecker& checker,
+                                                                    const std::string& tree, const DeclaredFiles& files,
+                                                                    const Stop& stop) {
+    commands_->overlay_files(files);
     bool installed = true;
     auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop)
                                               : type_errors(language, checker, tree, stop, installed);
-    commands_->stand_in({});
+    commands_->overlay_files({});
     return found;
 }
 
@@ -191,9 +192,9 @@ Result<bool> GateEngine::replaces_lines(const std::string& tree, const DeclaredF
 Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
                                              const Stop& stop) {
     AF_TRY(const auto* found, language(tree));
-    AF_TRY(auto errors, errors_beside(*found, checker, tree, result.files, stop));
+    AF_TRY(auto errors, errors_with_declarations(*found, checker, tree, result.files, stop));
     if (errors.empty()) { return {}; }
-    AF_TRY(const auto before, errors_beside(*found, checker, tree, {}, stop));
+    AF_TRY(const auto before, errors_with_declarations(*found, checker, tree, {}, stop));
     std::set<std::string> known;
     for (const auto& each : before) { known.insert(each.file + "\n" + each.message); }
     // Errors that were there before, and errors in existing tests, say nothing about the declarations.
@@ -205,7 +206,7 @@ Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const s
     for (int round = 0; !errors.empty() && round < most_rounds; ++round) {
         AF_TRY(const bool changed, stub_callers(*found, tree, errors, tried));
         if (!changed) { break; }
-        AF_TRY(errors, errors_beside(*found, checker, tree, tried, stop));
+        AF_TRY(errors, errors_with_declarations(*found, checker, tree, tried, stop));
         std::erase_if(errors, is_old);
     }
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
@@ -225,7 +226,7 @@ Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree
     if (const auto known = declared_.find(key); known != declared_.end()) { return &known->second; }
     AF_TRY(const auto written, declarations(tree, interfaces, stop));
     Declared result{.files = {written.begin(), written.end()}, .errors = {}};
-    AF_TRY(const auto* checker, declared_checker(tree));
+    AF_TRY(const auto* checker, type_checker_of_project(tree));
     AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
     // Without a build step, a type error does not stop tests from running. A body that no longer fits its changed signature may.
@@ -235,7 +236,7 @@ Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree
     return &declared_.emplace(key, std::move(result)).first->second;
 }
 
-Result<const TypeChecker*> GateEngine::declared_checker(const std::string& tree) {
+Result<const TypeChecker*> GateEngine::type_checker_of_project(const std::string& tree) {
     AF_TRY(const auto* found, language(tree));
     AF_TRY(const auto files, checkout_->files(tree));
     const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };

@@ -347,9 +347,9 @@ Result<TestRun> GateEngine::run_without_bodies(const Language& language, const s
     AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
     AF_TRY(auto marked, marked_changes(language, sources, Mark::end_test, stop));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
-    commands_->stand_in(std::move(marked));
+    commands_->overlay_files(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);
-    commands_->stand_in({});
+    commands_->overlay_files({});
     if (!run.ok()) { return run; }
     fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
     AF_CHECK(run_lost_tests(language, tree, sources, evidence, *run, stop));

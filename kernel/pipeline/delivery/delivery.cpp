@@ -15,6 +15,7 @@
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/suspicions.hpp"
 #include "task/task_set.hpp"
+#include "tools/acting_files.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {

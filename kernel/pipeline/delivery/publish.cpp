@@ -55,17 +55,6 @@ std::string address_in(const std::string& text) {
 
 }  // namespace
 
-bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program) {
-    const auto path = environment.find("PATH");
-    std::string_view rest = path == environment.end() ? std::string_view() : std::string_view(path->second);
-    while (!rest.empty()) {
-        const std::string folder(rest.substr(0, rest.find(':')));
-        if (!folder.empty() && ::access((folder + "/" + program).c_str(), X_OK) == 0) { return true; }
-        rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    }
-    return false;
-}
-
 RemotePlace read_remote(std::string_view address) {
     RemotePlace place;
     if (const std::size_t scheme = address.find("://"); scheme != std::string_view::npos) {

@@ -37,9 +37,6 @@ struct RemotePlace {
 /// Returns the page on which a person opens a pull request for the branch. Empty for an unknown host.
 [[nodiscard]] std::string request_page(const RemotePlace& place, const std::string& branch, const std::string& base);
 
-/// True if a folder of `PATH` has the program.
-[[nodiscard]] bool is_on_path(const std::map<std::string, std::string>& environment, const std::string& program);
-
 /// Pushes the branch with the user's own git and rights, never by force. Git runs on a stand-in for the repository, so ssh
 /// commands, credential helpers and hooks come from the user's own configuration. Pushes Git LFS objects first. Then opens a pull
 /// request with `gh` (if the host's name contains `github`) or `glab` (`gitlab`). If the program is not on PATH, returns the page

@@ -7,6 +7,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "contracts/names.hpp"
+#include "tools/acting_files.hpp"
 #include "tools/path_rules.hpp"
 
 namespace agentforge::kernel {

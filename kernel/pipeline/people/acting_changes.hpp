@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of files that run or take effect later (tools/acting_links.hpp). The specification names these files, and a person
+// Changes of files that run or take effect later (tools/acting_files.hpp). The specification names these files, and a person
 // approves their contents.
 #pragma once
 

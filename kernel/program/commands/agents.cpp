@@ -5,7 +5,7 @@
 
 #include "base/text.hpp"
 #include "config/one_file.hpp"
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 #include "program/commands/definitions.hpp"
 #include "program/commands/plugins.hpp"
 #include "program/terminal/display.hpp"

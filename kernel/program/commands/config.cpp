@@ -49,8 +49,8 @@ Result<ConfigInForce> read_config(Program& program) {
     AF_TRY(config.place, ProjectPlace::find(program));
     AF_TRY(config.product, ProductPaths::find());
     AF_TRY(config.loaded, load_settings(program, config.place, config.product));
-    name_unknown_variables(program, *config.loaded.settings);
-    name_refused_settings(program.err, *config.loaded.settings);
+    warn_about_unknown_variables(program, *config.loaded.settings);
+    warn_about_refused_settings(program.err, *config.loaded.settings);
     if (!config.loaded.trust.allowed()) {
         program.err << "agentforge: " << printable_lines(config.loaded.trust.refusal().to_string()) << "\n";
     }
@@ -215,21 +215,22 @@ Result<json::value> value_of_text(const ConfigInForce& config, const std::string
     Settings::Sources only;
     only.flags.emplace_back(key, text);
     const auto segments = split_key(key);
-    AF_TRY(const Settings none, Settings::load(config.product.config, {}));
-    if (const json::object* known = segments.empty() ? nullptr : known_setting(none, segments)) {
+    AF_TRY(const Settings schema, Settings::load(config.product.config, {}));
+    if (const json::object* known = segments.empty() ? nullptr : known_setting(schema, segments)) {
         // In a free map: checks the map with only this value, as for a flag.
-        const auto of_map = split_key(std::string(known->at("key").as_string())).size();
-        if (segments.size() == of_map && text.find_first_not_of(" \t\r\n") == std::string::npos && !known->contains("default")) {
+        const auto map_depth = split_key(std::string(known->at("key").as_string())).size();
+        if (segments.size() == map_depth && text.find_first_not_of(" \t\r\n") == std::string::npos &&
+            !known->contains("default")) {
             return Error{no_value, "the value for " + printable(key, 120) + " is empty", "",
                          "give one, or remove the setting with --unset", ErrorKind::invalid};
         }
-        if (segments.size() > of_map) {
+        if (segments.size() > map_depth) {
             AF_TRY(const YamlDocument inner, parse_yaml(text, ""));
             json::value value = inner.value;
-            for (std::size_t index = segments.size(); index-- > of_map;) {
+            for (std::size_t index = segments.size(); index-- > map_depth;) {
                 value = json::object{{segments[index], std::move(value)}};
             }
-            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(of_map)}),
+            only.flags.back() = {join_key({segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(map_depth)}),
                                  to_json_line(value)};
         }
     }
@@ -291,7 +292,7 @@ private:
     bool in_project_ = false;
     std::filesystem::path file_;
     json::value value_;
-    std::optional<FolderLock> alone_;
+    std::optional<FolderLock> lock_;
     bool changed_ = false;
 };
 
@@ -332,8 +333,8 @@ Result<void> SettingChange::read_value() {
         AF_TRY(value_, value_of_text(config_, arguments_.key, *arguments_.value));
         return {};
     }
-    AF_TRY(const Settings any, Settings::load(config_.product.config, {}));
-    if (segments_.empty() || known_setting(any, segments_) == nullptr) {
+    AF_TRY(const Settings schema, Settings::load(config_.product.config, {}));
+    if (segments_.empty() || known_setting(schema, segments_) == nullptr) {
         return no_such_setting(config_.product, arguments_.key);
     }
     return {};
@@ -342,7 +343,7 @@ Result<void> SettingChange::read_value() {
 /// Creates the folder, because a missing folder cannot be locked. With --unset, a missing folder means nothing to remove.
 Result<void> SettingChange::lock_folder() {
     if (!arguments_.unset) { AF_CHECK(make_directories(file_.parent_path())); }
-    alone_.emplace(file_.parent_path());
+    lock_.emplace(file_.parent_path());
     return {};
 }
 
@@ -411,12 +412,12 @@ int migrate_config(Program& program) {
     if (place.ok()) { files.push_back(place->agentforge / "config" / "settings.yaml"); }
     // Reads all files before it writes any: if one cannot be changed, none is.
     std::vector<std::pair<std::filesystem::path, Migration>> migrations;
-    std::vector<FolderLock> alone;
+    std::vector<FolderLock> locks;
     json::array list;
     for (const std::filesystem::path& file : files) {
         std::error_code error;
         if (!std::filesystem::exists(file, error)) { continue; }
-        alone.emplace_back(file.parent_path());
+        locks.emplace_back(file.parent_path());
         const auto text = read_file(file);
         if (!text.ok()) { return program.fail(text.error()); }
         auto migration = migrate_settings(*schema, *text, file.string());
@@ -446,7 +447,7 @@ int set_user_setting(Program& program, const std::string& key, const std::string
     return set_config(program, ConfigArguments{.key = key, .value = value, .user = true});
 }
 
-void name_unknown_variables(Program& program, const Settings& settings) {
+void warn_about_unknown_variables(Program& program, const Settings& settings) {
     const std::vector<std::string> webhook = webhook_variables(settings);
     for (const std::string& name : settings.unknown_environment()) {
         if (std::find(webhook.begin(), webhook.end(), name) != webhook.end()) { continue; }

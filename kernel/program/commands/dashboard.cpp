@@ -104,7 +104,7 @@ void follow(const Program& program, RepositoryList& list, Aggregator& tasks, Set
         events.publish(sets.refresh());
         const auto known = list.if_changed();
         if (known) { tasks.set_repositories(*known); }
-        const bool moved = known || tasks.repositories_moved();
+        const bool moved = known || tasks.availability_changed();
         const bool due =
             clock.steady() - refreshed >= (watch->misses_events() ? refresh_interval_without_events : full_refresh_interval);
         if (moved || due || (watch->misses_events() && changes.empty())) { events.publish(tasks.refresh()); }

@@ -107,10 +107,9 @@ int collect(Program& program, const GcArguments& arguments) {
     for (const KeptGarbage& each : plan->kept) {
         program.out << "Kept: " << short_id(each.task) << "; " << printable(each.why, 200) << "\n";
     }
-    program.out << (plan->items.empty() ? std::string("Nothing to free.")
-                    : freed.empty()     ? "Nothing was freed."
-                                        : "Total: " + megabytes(bytes))
-                << "\n";
+    std::string total = "Total: " + megabytes(bytes);
+    if (freed.empty()) { total = plan->items.empty() ? "Nothing to free." : "Nothing was freed."; }
+    program.out << total << "\n";
     if (freed_refs && !arguments.dry_run) { program.out << "  the next `git gc` deletes the recorded trees\n"; }
     return problems.empty() ? 0 : 1;
 }

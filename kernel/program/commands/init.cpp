@@ -6,7 +6,7 @@
 
 #include "base/files.hpp"
 #include "git/detected_repository.hpp"
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/config.hpp"
 #include "program/project/auto_model.hpp"

@@ -7,7 +7,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
-#include "pipeline/agent/agent_tools.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
 #include "pipeline/process_stage.hpp"
 #include "program/command_line.hpp"
 #include "program/terminal/display.hpp"

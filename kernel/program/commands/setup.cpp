@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "base/text.hpp"
-#include "pipeline/setup.hpp"
+#include "pipeline/gates_without_task.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/terminal/display.hpp"

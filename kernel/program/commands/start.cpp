@@ -17,8 +17,8 @@
 #include "config/orchestration.hpp"
 #include "config/template_checks.hpp"
 #include "git/repository.hpp"
-#include "pipeline/agent/agent_tools.hpp"
-#include "pipeline/agent/run_spec.hpp"
+#include "pipeline/agent_run/agent_tools.hpp"
+#include "pipeline/agent_run/run_spec.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/compare.hpp"
 #include "program/commands/detach.hpp"
@@ -83,7 +83,7 @@ Result<std::string> request_of(const Program& program, const StartArguments& arg
     return text;
 }
 
-Result<void> check_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {
+Result<void> check_named_stages(const PipelineTemplate& pipeline, std::vector<std::string> named) {
     for (const std::string& name : named) {
         if (!pipeline.index_of(name)) { return unknown_stage(pipeline, name); }
     }
@@ -511,7 +511,7 @@ Result<void> TaskStart::choose() {
 Result<void> TaskStart::read_entry() {
     std::vector<std::string> named = arguments_.approve;
     if (!arguments_.exit_after.empty()) { named.push_back(arguments_.exit_after); }
-    AF_CHECK(check_stages(pipeline_, named));
+    AF_CHECK(check_named_stages(pipeline_, named));
     AF_CHECK(check_exit_point(pipeline_, arguments_.exit_after));
     AF_TRY(entry_, entry_of_arguments(program_, project_, pipeline_, arguments_));
     AF_CHECK(check_some_stage_runs(pipeline_, entry_, exit_stage()));

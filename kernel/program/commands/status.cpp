@@ -363,7 +363,7 @@ std::string redrawn(const std::string& text, std::size_t rows) {
 /// Waits for `--watch`: for a change, or for the next refresh without one.
 class Changes {
 public:
-    Changes(std::vector<std::filesystem::path> tasks, AlsoWatched also)
+    Changes(std::vector<std::filesystem::path> tasks, ExtraWatches also)
         : tasks_(std::move(tasks)), also_(std::move(also)), refreshed_(clock_.steady()) {
         watch_.emplace(tasks_, also_);
     }
@@ -386,7 +386,7 @@ public:
 
 private:
     std::vector<std::filesystem::path> tasks_;
-    AlsoWatched also_;
+    ExtraWatches also_;
     SystemClock clock_;
     std::chrono::steady_clock::time_point refreshed_;
     std::optional<ChangeWatch> watch_;
@@ -425,7 +425,7 @@ std::filesystem::path answers_of(const std::filesystem::path& agentforge) { retu
 /// Watches the list of tasks, as the dashboard does.
 Changes changes_of(const Program& program, const std::vector<std::filesystem::path>& agentforge_folders) {
     std::vector<std::filesystem::path> tasks;
-    AlsoWatched also{.locks = true};
+    ExtraWatches also{.locks = true};
     for (const std::filesystem::path& agentforge : agentforge_folders) {
         tasks.push_back(TaskStore(agentforge).root());
         also.folders.push_back(answers_of(agentforge));

@@ -175,7 +175,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
     if (!product.ok()) { return program.fail(product.error()); }
     auto loaded = load_settings(program, *place, *product);
     if (!loaded.ok()) { return program.fail(loaded.error()); }
-    name_refused_settings(program.err, *loaded->settings);
+    warn_about_refused_settings(program.err, *loaded->settings);
     ProjectTrust& trust = loaded->trust;
     trust.verdict = store->verdict(trust.subject);
     trust.changed = store->differences(trust.subject);
@@ -207,7 +207,7 @@ int run_trust(Program& program, const TrustArguments& arguments) {
 
 Result<TrustedSettings> resolve_trust(Program& program, const ProjectPlace& place, const ProductPaths& product,
                                       TrustedSettings loaded) {
-    name_refused_settings(program.err, *loaded.settings);
+    warn_about_refused_settings(program.err, *loaded.settings);
     if (loaded.trust.allowed()) { return loaded; }
     const auto refused = [&program, &loaded] {
         program.err << "agentforge: " << printable_lines(loaded.trust.refusal().to_string()) << "\n";

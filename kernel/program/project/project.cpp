@@ -5,6 +5,7 @@
 #include <ctime>
 #include <random>
 
+#include "backends/redacting_client.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
@@ -437,7 +438,7 @@ Result<void> Project::Opening::load_trusted_settings(std::string_view task) {
 }
 
 void Project::Opening::warn_of_unused_settings() {
-    name_unknown_variables(program_, settings());
+    warn_about_unknown_variables(program_, settings());
     for (const auto& lines : {variables_not_followed(program_.environment, project_->place_.root), misnamed(own())}) {
         for (const std::string& line : lines) { program_.err << "agentforge: " << line << "\n"; }
     }

@@ -222,7 +222,7 @@ Error user_only_error(const GuardedSetting& setting) {
             ErrorKind::denied};
 }
 
-void name_refused_settings(std::ostream& err, const Settings& settings) {
+void warn_about_refused_settings(std::ostream& err, const Settings& settings) {
     for (const GuardedSetting& setting : settings.refused()) {
         err << "agentforge: " << printable_lines(user_only_error(setting).to_string()) << "\n";
     }

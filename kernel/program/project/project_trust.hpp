@@ -57,7 +57,7 @@ struct TrustedSettings {
 };
 
 /// Lists on `err` the project's settings that only the user may set.
-void name_refused_settings(std::ostream& err, const Settings& settings);
+void warn_about_refused_settings(std::ostream& err, const Settings& settings);
 
 /// Reads a project's settings as far as the user trusts the project. `further` overrides all others. Errors: AF-CONF-…;
 /// AF-PLUG-037, 041, 042 the project needs trust, and its trust cannot be checked; AF-CLI-014 AGENTFORGE_TRUST_PROJECT is neither

@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 /// Makes the output while a task runs: for people, or as a stream of events.
 [[nodiscard]] std::unique_ptr<Progress> make_progress(Program& program);
 /// Prints each AGENTFORGE_… variable that is not a setting, and the nearest one that is.
-void name_unknown_variables(Program& program, const Settings& settings);
+void warn_about_unknown_variables(Program& program, const Settings& settings);
 /// Prints the result of start, resume, approve, … and returns the exit code. `more`: further fields of the result as JSON.
 int print_outcome(Program& program, Project& project, const PipelineResult& result, const json::object& more = {});
 /// Opens the project, resolves the task (whole id or unambiguous part) and runs `action` on it.

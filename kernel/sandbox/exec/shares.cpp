@@ -89,7 +89,7 @@ public:
 
     /// The same after all processes have ended: checks the files they left behind.
     [[nodiscard]] const char* exceeded_at_end() const {
-        return policy_.file_bytes != 0 && written_by_ended() > policy_.file_bytes && new_files() > policy_.file_bytes
+        return policy_.file_bytes != 0 && written_by_self_and_children() > policy_.file_bytes && new_files() > policy_.file_bytes
                    ? "file_bytes"
                    : nullptr;
     }
@@ -120,7 +120,8 @@ private:
         const Space lost = lost_space();
         if (policy_.file_bytes == 0 || !lost.is_more_than(policy_.file_bytes)) { return nullptr; }
         // The kernel adds a process's writes to its waiting parent. If no parent waits, only the existing files show the writes.
-        const bool wrote = sum.written_bytes + written_by_ended() > policy_.file_bytes && lost.bytes > policy_.file_bytes;
+        const bool wrote =
+            sum.written_bytes + written_by_self_and_children() > policy_.file_bytes && lost.bytes > policy_.file_bytes;
         return wrote || new_files() > policy_.file_bytes ? "file_bytes" : nullptr;
     }
 

@@ -109,7 +109,7 @@ Mapped mapped_by(pid_t process) {
     return {field(text, "Pss_Anon:") * 1024, field(text, "Pss_Shmem:") * 1024};
 }
 
-std::uint64_t written_by_ended() {
+std::uint64_t written_by_self_and_children() {
     char text[512];
     return read_text("/proc/self/io", text) ? written(text) : 0;
 }

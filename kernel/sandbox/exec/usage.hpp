@@ -27,7 +27,7 @@ struct Mapped {
 Mapped mapped_by(pid_t process);
 
 /// Returns the bytes written by this process and all children it waited for.
-std::uint64_t written_by_ended();
+std::uint64_t written_by_self_and_children();
 
 /// System-wide: number of tasks, MemAvailable, Shmem.
 struct SystemUsage {

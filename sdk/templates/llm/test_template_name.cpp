@@ -23,7 +23,7 @@ Result<Completion> ask(const json::object& settings, StreamSink* sink = nullptr)
     return TemplateNameBackend(settings).complete(request(), sink, host);
 }
 
-TEST(TemplateNameBackend, SendsThePromptAndTakesWhatIsPrinted) {
+TEST(TemplateNameBackend, sends_the_prompt_and_takes_what_is_printed) {
     FakeSink sink;
     const auto answer = ask(shell("cat"), &sink);
     ASSERT_TRUE(answer.ok()) << answer.error().to_string();
@@ -32,34 +32,34 @@ TEST(TemplateNameBackend, SendsThePromptAndTakesWhatIsPrinted) {
     EXPECT_TRUE(answer->usage.estimated);
 }
 
-TEST(TemplateNameBackend, SaysWhyTheProgramFailed) {
+TEST(TemplateNameBackend, says_why_the_program_failed) {
     const auto answer = ask(shell("echo no model is loaded >&2; exit 3"));
     ASSERT_FALSE(answer.ok());
     EXPECT_EQ(answer.error().kind, ErrorKind::unavailable);
     EXPECT_NE(answer.error().message.find("code 3: no model is loaded"), std::string::npos);
 }
 
-TEST(TemplateNameBackend, CallsAnEmptyAnswerPassing) { EXPECT_EQ(ask(shell("true")).error().kind, ErrorKind::transient); }
+TEST(TemplateNameBackend, calls_an_empty_answer_passing) { EXPECT_EQ(ask(shell("true")).error().kind, ErrorKind::transient); }
 
-TEST(TemplateNameBackend, KeepsTheCallersDeadline) {
+TEST(TemplateNameBackend, keeps_the_callers_deadline) {
     FakeCallContext host;
     host.set_deadline(std::chrono::steady_clock::now() - std::chrono::seconds(1));
     EXPECT_EQ(TemplateNameBackend(shell("cat")).complete(request(), nullptr, host).error().kind, ErrorKind::timeout);
 }
 
-TEST(TemplateNameBackend, StopsWhenItIsCancelled) {
+TEST(TemplateNameBackend, stops_when_it_is_cancelled) {
     FakeCallContext host;
     host.cancel();
     EXPECT_EQ(TemplateNameBackend(shell("exec tail -f /dev/null")).complete(request(), nullptr, host).error().kind, ErrorKind::cancelled);
 }
 
-TEST(TemplateNameBackend, ChecksThatTheProgramIsThere) {
+TEST(TemplateNameBackend, checks_that_the_program_is_there) {
     FakeCallContext host;
     EXPECT_TRUE(TemplateNameBackend(shell("true")).check(host).ok());
     EXPECT_FALSE(TemplateNameBackend({{"command", json::array{"no-such-program"}}}).check(host).ok());
 }
 
-TEST(TemplateNameBackend, RefusesSettingsThatItDoesNotKnow) {
+TEST(TemplateNameBackend, refuses_settings_that_it_does_not_know) {
     EXPECT_FALSE(agentforge::testing::make<TemplateNameBackend>({{"comand", json::array{"cat"}}}).ok());
     EXPECT_FALSE(agentforge::testing::make<TemplateNameBackend>({}).ok());
 }

@@ -8,7 +8,7 @@ namespace example {
 
 using agentforge::testing::FakeStageContext;
 
-TEST(TemplateNameStage, TakesAnAnswerWhoseEvidenceIsThere) {
+TEST(TemplateNameStage, takes_an_answer_whose_evidence_is_there) {
     FakeStageContext host;
     host.stage_input.request = "Where is the slug made?";
     host.files.put("src/slug.py", "def slug(): ...\n");
@@ -20,7 +20,7 @@ TEST(TemplateNameStage, TakesAnAnswerWhoseEvidenceIsThere) {
     EXPECT_EQ(host.agent.requests().front().state.at("request"), "Where is the slug made?");
 }
 
-TEST(TemplateNameStage, RefusesEvidenceThatIsNotThere) {
+TEST(TemplateNameStage, refuses_evidence_that_is_not_there) {
     FakeStageContext host;
     host.agent.then(agentforge::testing::completes_with({{"answer", "in slug.py"}, {"evidence", json::array{"src/slug.py"}}}));
     TemplateNameStage stage;
@@ -29,21 +29,21 @@ TEST(TemplateNameStage, RefusesEvidenceThatIsNotThere) {
     EXPECT_NE(result.error->message.find("src/slug.py"), std::string::npos);
 }
 
-TEST(TemplateNameStage, RefusesAnAnswerWithoutEvidence) {
+TEST(TemplateNameStage, refuses_an_answer_without_evidence) {
     FakeStageContext host;
     host.agent.then(agentforge::testing::completes_with({{"answer", "somewhere"}, {"evidence", json::array{}}}));
     TemplateNameStage stage;
     EXPECT_EQ(host.run(stage).status, StageStatus::failed);
 }
 
-TEST(TemplateNameStage, PassesTheAgentsQuestionOn) {
+TEST(TemplateNameStage, passes_the_agents_question_on) {
     FakeStageContext host;
     host.agent.then(agentforge::testing::asks_a_person("Which slug?"));
     TemplateNameStage stage;
     EXPECT_EQ(host.run(stage).escalation->question, "Which slug?");
 }
 
-TEST(TemplateNameStage, TellsTheAgentWhatThePersonAnswered) {
+TEST(TemplateNameStage, tells_the_agent_what_the_person_answered) {
     FakeStageContext host;
     host.stage_input.resolution = json::object{{"answer", "the slug of titles"}};
     host.stage_input.feedback = "shorter";
@@ -57,7 +57,7 @@ TEST(TemplateNameStage, TellsTheAgentWhatThePersonAnswered) {
     EXPECT_EQ(state.at("feedback"), "shorter");
 }
 
-TEST(TemplateNameStage, TellsTheNextAttemptWhatWasWrong) {
+TEST(TemplateNameStage, tells_the_next_attempt_what_was_wrong) {
     FakeStageContext host;
     host.stage_input.previous_errors = {"no such file"};
     host.agent.then_fails({"HOST-001", "the steps are used up", "", "", ErrorKind::unavailable});

@@ -8,7 +8,7 @@ namespace example {
 
 using agentforge::testing::FakeToolContext;
 
-TEST(TemplateNameTool, FindsMarksWithFileAndLine) {
+TEST(TemplateNameTool, finds_marks_with_file_and_line) {
     FakeToolContext host;
     host.files.put("src/a.py", "one = 1\n# TODO: two\n");
     TemplateNameTool tool;
@@ -17,14 +17,14 @@ TEST(TemplateNameTool, FindsMarksWithFileAndLine) {
     EXPECT_EQ(result.output, "src/a.py:2: # TODO: two\n");
 }
 
-TEST(TemplateNameTool, LooksOnlyWhereTheGlobAllows) {
+TEST(TemplateNameTool, looks_only_where_the_glob_allows) {
     FakeToolContext host;
     host.files.put("src/a.py", "# FIXME\n").put("docs/b.md", "FIXME\n");
     TemplateNameTool tool;
     EXPECT_EQ(host.call(tool, {{"mark", "FIXME"}, {"glob", "src/**/*.py"}}).output, "src/a.py:1: # FIXME\n");
 }
 
-TEST(TemplateNameTool, RefusesABlankMark) {
+TEST(TemplateNameTool, refuses_a_blank_mark) {
     FakeToolContext host;
     TemplateNameTool tool;
     const ToolResult result = host.call(tool, {{"mark", " "}});
@@ -33,7 +33,7 @@ TEST(TemplateNameTool, RefusesABlankMark) {
     EXPECT_TRUE(host.functions().empty());
 }
 
-TEST(TemplateNameTool, PassesOnWhatTheHostRefuses) {
+TEST(TemplateNameTool, passes_on_what_the_host_refuses) {
     FakeToolContext host;
     host.files.fail_next("search", {"HOST-001", "no", "", "", ErrorKind::denied});
     TemplateNameTool tool;

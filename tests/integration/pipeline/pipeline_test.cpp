@@ -4,7 +4,7 @@
 #include <agentforge/stage_helpers.hpp>
 
 #include "base/text.hpp"
-#include "pipeline/agent/run_spec.hpp"
+#include "pipeline/agent_run/run_spec.hpp"
 #include "unit/backends/fakes.hpp"
 #include "unit/pipeline/bench.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-StageTemplate played_by(const std::string& stage, const std::string& role) {
+StageTemplate stage_with_agent(const std::string& stage, const std::string& role) {
     StageTemplate result = Bench::simple(stage);
     result.agent = role;
     return result;
@@ -40,7 +40,7 @@ TEST(TestStageExecution, llm_stage_produces_artifact) {
     bench.plugins.add_stage("a", std::make_shared<AnsweringStage>());
     bench.answers(
         [](const CompletionRequest&) -> Result<Completion> { return say("Here it is:\n```yaml\ntext: from the model\n```\n"); });
-    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
+    const auto result = bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "from the model");
 }
@@ -53,15 +53,15 @@ TEST(TestStageExecution, contract_stage_executes_contract) {
     mapping.input = {{"wish", "user_request"}};
     bench.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst")}));
+    const auto result = bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "kept");
 }
 
 // ------------------------------------------------------------------------------------- the context --
 
-/// One stage `a` whose agent hands in its note at once.
-void one_agent(Bench& bench) {
+/// Stages `a` and `b`, whose agents hand in their notes at once.
+void add_agent_stages(Bench& bench) {
     ContractStage::Mapping mapping;
     mapping.stage_name = "a";
     mapping.contract = "note";
@@ -73,9 +73,9 @@ void one_agent(Bench& bench) {
 
 TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
     Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    ASSERT_TRUE(bench.start(Bench::with({played_by("a", "requirements_analyst")})).success);
+    ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
     EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos)
         << bench.model->requests.at(0).user;
 }
@@ -83,21 +83,22 @@ TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
 TEST(TestContext, agents_md_can_be_left_out) {
     Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
     bench.services.agents_md = false;
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    ASSERT_TRUE(bench.start(Bench::with({played_by("a", "requirements_analyst")})).success);
+    ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
     EXPECT_EQ(bench.model->requests.at(0).user.find("make check"), std::string::npos);
 }
 
 TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
     Bench bench;
-    one_agent(bench);
+    add_agent_stages(bench);
     bench.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion answer = call_tool("complete", {{"text", "kept"}});
         answer.usage.input_tokens = 1'000'000;
         return answer;
     });
-    const auto result = bench.start(Bench::with({played_by("a", "requirements_analyst"), played_by("b", "business_analyst")}));
+    const auto result =
+        bench.start(Bench::with({stage_with_agent("a", "requirements_analyst"), stage_with_agent("b", "business_analyst")}));
     ASSERT_TRUE(result.success);
     std::vector<std::int64_t> permille;
     for (const Record& record : bench.records(result.task_id)) {
@@ -110,7 +111,7 @@ TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
 
 TEST(TestContext, a_prompt_that_cannot_fit_is_refused_before_a_task_is_created) {
     Bench bench;
-    const StageTemplate stage = played_by("a", "requirements_analyst");
+    const StageTemplate stage = stage_with_agent("a", "requirements_analyst");
     EXPECT_TRUE(check_prompts_fit(bench.services, stage, "Do it").ok());
     bench.services.budget.system_prompt = 100;
     const auto checked = check_prompts_fit(bench.services, stage, "Do it");
@@ -152,8 +153,8 @@ struct Project {
             if (request.place.step == 1) { return call_tool("create_file", {{"path", "src/b.py"}, {"content", "b = 1\n"}}); }
             return call_tool("complete", {{"text", "b"}});
         });
-        options =
-            Bench::with({played_by("a", "software_developer"), played_by("b", "software_developer"), Bench::simple("deliver")});
+        options = Bench::with(
+            {stage_with_agent("a", "software_developer"), stage_with_agent("b", "software_developer"), Bench::simple("deliver")});
         options.pipeline.stages.back().delivers = true;
         options.pipeline.stages[1].config = {{"exit_gate", "tests"}};
     }

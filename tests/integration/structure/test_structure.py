@@ -61,7 +61,7 @@ def http_violations(root):
 
 
 # Plain functions over text that sdk/testing compiles in, so that the fake host's path rules are the host's.
-TESTING_SHARES = {"base/text.hpp", "base/tool_effects.hpp", "tools/hunks.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
+TESTING_SHARES = {"base/text.hpp", "base/tool_effects.hpp", "tools/file_view.hpp", "tools/hunks.hpp", "tools/path_rules.hpp", "tools/text_edit.hpp"}
 
 
 def testing_violations(root):
@@ -210,16 +210,16 @@ OTHER_WORDS = [
     ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
     ("kernel/audit/signature.cpp", 'verify{"verify"', "an option of ssh-keygen"),
     ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
-    ("kernel/pipeline/agent/run_role.cpp", 'review ? "review"', "an agent's mode"),
-    ("kernel/pipeline/agent/run_workspace.cpp", 'no_paths(run_.agent, "review")', "a rule for paths"),
+    ("kernel/pipeline/agent_run/run_role.cpp", 'review ? "review"', "an agent's mode"),
+    ("kernel/pipeline/agent_run/run_workspace.cpp", 'no_paths(run_.agent, "review")', "a rule for paths"),
     ("kernel/pipeline/entry/imports.cpp", 'fs::path("tests")', "a folder"),
     ("kernel/pipeline/garbage.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/git_workspace.cpp", '/ "verify"', "a folder"),
     ("kernel/pipeline/stage_host.cpp", 'durable("deliver"', "a host call"),
     ("kernel/plugins/check_host.cpp", 'request(rules_, "deliver"', "a host call"),
-    ("kernel/plugins/exercise.cpp", '"describe", "spec"', "a tool's function"),
-    ("kernel/plugins/exercise.cpp", 'check_name("spec"', "a tool's function"),
-    ("kernel/plugins/exercise.cpp", '"calls", "execute"', "a stage's function"),
+    ("kernel/plugins/check_child.cpp", '"describe", "spec"', "a tool's function"),
+    ("kernel/plugins/check_child.cpp", 'check_name("spec"', "a tool's function"),
+    ("kernel/plugins/check_child.cpp", '"calls", "execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'run("execute"', "a stage's function"),
     ("kernel/plugins/guard.cpp", 'result("spec"', "a tool's function"),
     ("kernel/plugins/guard.cpp", 'named("spec"', "a tool's function"),

@@ -2,6 +2,7 @@
 // The loop over the real bridge and a real workspace.
 #include <gtest/gtest.h>
 
+#include "agent/bridge_actions.hpp"
 #include "base/files.hpp"
 #include "unit/agent/fakes.hpp"
 
@@ -89,7 +90,8 @@ struct TaskWorkspace {
                            {"complete", std::make_shared<CompleteTool>()}},
                           *workspace.value(), host, schema({{"summary", "string"}}));
         const auto client = client_of(std::make_shared<FakeBackend>(std::move(answer)));
-        return run_agent(spec, bridge, *client, host, context, events);
+        BridgeActions actions(bridge);
+        return run_steps(spec, actions, *client, host, context, events);
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include "agent/prompt.hpp"
 #include "backends/tokens.hpp"
 #include "unit/agent/fakes.hpp"
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/context.hpp"
+#include "agent/prompt.hpp"
 #include "backends/tokens.hpp"
 #include "contracts/contract.hpp"
 #include "unit/agent/fakes.hpp"

@@ -41,7 +41,7 @@ protected:
     KeptJournal other_;
 };
 
-TEST_F(AggregatorTest, ListsTasksOfAllRepositoriesByLastActivity) {
+TEST_F(AggregatorTest, lists_tasks_of_all_repositories_by_last_activity) {
     Aggregator aggregator(repositories());
     EXPECT_TRUE(aggregator.refresh().empty());
     const auto tasks = aggregator.tasks();
@@ -50,7 +50,7 @@ TEST_F(AggregatorTest, ListsTasksOfAllRepositoriesByLastActivity) {
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
-TEST_F(AggregatorTest, ReportsAppendedRecordsWithTheirPosition) {
+TEST_F(AggregatorTest, reports_appended_records_with_their_position) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const std::uint64_t version = aggregator.version();
@@ -67,7 +67,7 @@ TEST_F(AggregatorTest, ReportsAppendedRecordsWithTheirPosition) {
     EXPECT_GT(aggregator.version(), version);
 }
 
-TEST_F(AggregatorTest, FindsNewTasksAndDropsRemovedOnes) {
+TEST_F(AggregatorTest, finds_new_tasks_and_drops_removed_ones) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     KeptJournal third("killed_in_green");
@@ -82,7 +82,7 @@ TEST_F(AggregatorTest, FindsNewTasksAndDropsRemovedOnes) {
     EXPECT_TRUE(aggregator.refresh().empty());
 }
 
-TEST_F(AggregatorTest, ReportsARemovedTaskWhenOnlyThatTaskIsRefreshed) {
+TEST_F(AggregatorTest, reports_a_removed_task_when_only_that_task_is_refreshed) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     fs::remove_all(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id());
@@ -91,7 +91,7 @@ TEST_F(AggregatorTest, ReportsARemovedTaskWhenOnlyThatTaskIsRefreshed) {
     EXPECT_TRUE(aggregator.refresh(1, other_.task_id()).empty());
 }
 
-TEST_F(AggregatorTest, ANewTaskWithManyRecordsIsOneChange) {
+TEST_F(AggregatorTest, a_new_task_with_many_records_is_one_change) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     KeptJournal third("killed_in_green");
@@ -105,7 +105,7 @@ TEST_F(AggregatorTest, ANewTaskWithManyRecordsIsOneChange) {
     EXPECT_EQ(aggregator.refresh().size(), 2U);
 }
 
-TEST_F(AggregatorTest, ManyNewRecordsOfAKnownTaskAreOneChange) {
+TEST_F(AggregatorTest, many_new_records_of_a_known_task_are_one_change) {
     KeptJournal third("killed_in_green");
     third.begin(folder_.path() / "other" / ".agentforge", 5);
     Aggregator aggregator(repositories());
@@ -119,7 +119,7 @@ TEST_F(AggregatorTest, ManyNewRecordsOfAKnownTaskAreOneChange) {
     EXPECT_EQ(changes[0].type, "step");
 }
 
-TEST_F(AggregatorTest, TheFirstScanStartsAtTheSnapshotOfALongTask) {
+TEST_F(AggregatorTest, the_first_scan_starts_at_the_snapshot_of_a_long_task) {
     KeptJournal third("killed_in_green");
     const fs::path followed = third.begin(folder_.path() / "other" / ".agentforge", 70) / ".followed";
     third.append_steps(600);
@@ -141,7 +141,7 @@ TEST_F(AggregatorTest, TheFirstScanStartsAtTheSnapshotOfALongTask) {
     EXPECT_EQ(again.refresh().size(), 1U);
 }
 
-TEST_F(AggregatorTest, ReportsARepositoryThatAppearsOrDisappears) {
+TEST_F(AggregatorTest, reports_a_repository_that_appears_or_disappears) {
     Aggregator aggregator({repositories()[0]});
     (void)aggregator.refresh();
     aggregator.set_repositories(repositories());
@@ -153,12 +153,12 @@ TEST_F(AggregatorTest, ReportsARepositoryThatAppearsOrDisappears) {
     aggregator.set_repositories(repositories());
     EXPECT_EQ(aggregator.refresh().size(), 6U);
     fs::rename(folder_.path() / "other", folder_.path() / "away");
-    EXPECT_TRUE(aggregator.repositories_moved());
+    EXPECT_TRUE(aggregator.availability_changed());
     EXPECT_EQ(described(aggregator.refresh()).front(), "repository other  0 unavailable");
     EXPECT_TRUE(aggregator.refresh().empty());
 }
 
-TEST_F(AggregatorTest, ReportsAJournalThatBecomesUnreadableOnce) {
+TEST_F(AggregatorTest, reports_a_journal_that_becomes_unreadable_once) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -172,7 +172,7 @@ TEST_F(AggregatorTest, ReportsAJournalThatBecomesUnreadableOnce) {
     EXPECT_TRUE(aggregator.problems().empty());
 }
 
-TEST_F(AggregatorTest, AnswersOtherCallersWhileReadingATask) {
+TEST_F(AggregatorTest, answers_other_callers_while_reading_a_task) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     std::vector<std::unique_ptr<KeptJournal>> more;
@@ -191,7 +191,7 @@ TEST_F(AggregatorTest, AnswersOtherCallersWhileReadingATask) {
     asks.join();
 }
 
-TEST_F(AggregatorTest, ReportsASetThatAppearsOrDisappears) {
+TEST_F(AggregatorTest, reports_a_set_that_appears_or_disappears) {
     const fs::path sets = folder_.path() / "sets";
     fs::create_directories(sets / "set-1");
     std::ofstream(sets / "set-1" / "set.yaml") << "set_id: [";
@@ -205,7 +205,7 @@ TEST_F(AggregatorTest, ReportsASetThatAppearsOrDisappears) {
     EXPECT_TRUE(watch.refresh().empty());
 }
 
-TEST_F(AggregatorTest, ATaskIsFoundByItsIdAndItsRepository) {
+TEST_F(AggregatorTest, a_task_is_found_by_its_id_and_its_repository) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     EXPECT_EQ(aggregator.find(other_.task_id())->repository, 1U);
@@ -213,7 +213,7 @@ TEST_F(AggregatorTest, ATaskIsFoundByItsIdAndItsRepository) {
     EXPECT_EQ(aggregator.find("../../etc/passwd").error().code, "AF-DASH-014");
 }
 
-TEST_F(AggregatorTest, ATaskWithoutReadableJournalAndStateIsUnknownWheneverTheDamageHappened) {
+TEST_F(AggregatorTest, a_task_without_readable_journal_and_state_is_unknown_whenever_the_damage_happened) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     std::ofstream(folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml", std::ios::app)
@@ -231,7 +231,7 @@ TEST_F(AggregatorTest, ATaskWithoutReadableJournalAndStateIsUnknownWheneverTheDa
     EXPECT_EQ(aggregator.tasks().back()->text, later.tasks().back()->text);
 }
 
-TEST_F(AggregatorTest, UsesAStateRestoredBesideADamagedJournal) {
+TEST_F(AggregatorTest, uses_a_state_restored_beside_a_damaged_journal) {
     const fs::path task = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id();
     ASSERT_TRUE(TaskStore(folder_.path() / "other" / ".agentforge").list().ok());  // Writes state.yaml from the journal.
     fs::rename(task / "state.yaml", folder_.path() / "kept");
@@ -246,7 +246,7 @@ TEST_F(AggregatorTest, UsesAStateRestoredBesideADamagedJournal) {
     EXPECT_NE(state_name((*aggregator.figures(*place))->overview), "unknown");
 }
 
-TEST_F(AggregatorTest, AStrayFileAmongTheTasksIsAProblemAndAChange) {
+TEST_F(AggregatorTest, a_stray_file_among_the_tasks_is_a_problem_and_a_change) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path tasks = folder_.path() / "other" / ".agentforge" / "tasks";
@@ -262,7 +262,7 @@ TEST_F(AggregatorTest, AStrayFileAmongTheTasksIsAProblemAndAChange) {
     EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
-TEST_F(AggregatorTest, ATaskThatLosesItsFilesOneByOneIsReportedRemovedWithItsLastState) {
+TEST_F(AggregatorTest, a_task_that_loses_its_files_one_by_one_is_reported_removed_with_its_last_state) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const std::string state = state_name((*aggregator.figures(*aggregator.find(other_.task_id())))->overview);
@@ -276,7 +276,7 @@ TEST_F(AggregatorTest, ATaskThatLosesItsFilesOneByOneIsReportedRemovedWithItsLas
     EXPECT_EQ(changes[0].state, state);
 }
 
-TEST_F(AggregatorTest, RereadsAJournalThatChangedInTheMiddle) {
+TEST_F(AggregatorTest, rereads_a_journal_that_changed_in_the_middle) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -288,7 +288,7 @@ TEST_F(AggregatorTest, RereadsAJournalThatChangedInTheMiddle) {
     EXPECT_EQ(aggregator.problems()[0].code, "AF-JRNL-002");
 }
 
-TEST_F(AggregatorTest, ASymlinkedJournalIsAProblem) {
+TEST_F(AggregatorTest, a_symlinked_journal_is_a_problem) {
     Aggregator aggregator(repositories());
     (void)aggregator.refresh();
     const fs::path journal = folder_.path() / "other" / ".agentforge" / "tasks" / other_.task_id() / "actions.yaml";
@@ -300,7 +300,7 @@ TEST_F(AggregatorTest, ASymlinkedJournalIsAProblem) {
     EXPECT_EQ(aggregator.tasks().size(), 2U);
 }
 
-TEST_F(AggregatorTest, AmbiguousTaskIdNeedsARepository) {
+TEST_F(AggregatorTest, ambiguous_task_id_needs_a_repository) {
     one_.begin(folder_.path() / "copy" / ".agentforge", one_.records());
     auto known = repositories();
     known.push_back({"copy", folder_.path() / "copy"});
@@ -313,7 +313,7 @@ TEST_F(AggregatorTest, AmbiguousTaskIdNeedsARepository) {
     EXPECT_EQ(aggregator.find(one_.task_id(), "copy")->repository, 2U);
 }
 
-TEST_F(AggregatorTest, AMissingRepositoryIsAProblem) {
+TEST_F(AggregatorTest, a_missing_repository_is_a_problem) {
     auto known = repositories();
     known.push_back({"third", folder_.path() / "third"});
     Aggregator aggregator(known);
@@ -322,7 +322,7 @@ TEST_F(AggregatorTest, AMissingRepositoryIsAProblem) {
     EXPECT_EQ(aggregator.problems()[0].code, "AF-DASH-011");
 }
 
-TEST_F(AggregatorTest, ReportsAndSkipsASymlinkedFolder) {
+TEST_F(AggregatorTest, reports_and_skips_a_symlinked_folder) {
     fs::create_directories(folder_.path() / "third");
     fs::create_directory_symlink(folder_.path() / "one" / ".agentforge", folder_.path() / "third" / ".agentforge");
     Aggregator aggregator({{"third", folder_.path() / "third"}});
@@ -331,7 +331,7 @@ TEST_F(AggregatorTest, ReportsAndSkipsASymlinkedFolder) {
     EXPECT_EQ(aggregator.problems().at(0).code, "AF-DASH-010");
 }
 
-TEST_F(AggregatorTest, OffersExitOnlyIfTheStageMayBeTheLast) {
+TEST_F(AggregatorTest, offers_exit_only_if_the_stage_may_be_the_last) {
     const auto actions = [](bool can_be_last, bool can_be_extended) {
         TaskOverview overview;
         overview.summary.status = "awaiting_approval";
@@ -345,7 +345,7 @@ TEST_F(AggregatorTest, OffersExitOnlyIfTheStageMayBeTheLast) {
     EXPECT_EQ(actions(false, false), (Words{"approve", "revise", "reject", "abort"}));
 }
 
-TEST_F(AggregatorTest, ADeliveredTaskCannotBeExtended) {
+TEST_F(AggregatorTest, a_delivered_task_cannot_be_extended) {
     const auto actions = [](bool can_be_extended) {
         TaskOverview overview;
         overview.summary.status = "completed";
@@ -356,7 +356,7 @@ TEST_F(AggregatorTest, ADeliveredTaskCannotBeExtended) {
     EXPECT_TRUE(actions(false).empty());
 }
 
-TEST_F(AggregatorTest, KeepsOnlyTheMostRecentlyUsedEndedTasksInMemory) {
+TEST_F(AggregatorTest, keeps_only_the_most_recently_used_ended_tasks_in_memory) {
     std::vector<KnownRepository> known;
     for (std::size_t number = 0; number < Aggregator::most_ended_followed + 4; ++number) {
         const std::string name = "r" + std::to_string(number);
@@ -388,7 +388,7 @@ std::uint64_t bytes_read() {
     return bytes;
 }
 
-TEST_F(AggregatorTest, ReadsOnlyTheNewRecordOfAJournalOfAnyLength) {
+TEST_F(AggregatorTest, reads_only_the_new_record_of_a_journal_of_any_length) {
     KeptJournal third("killed_in_green");
     third.begin(folder_.path() / "other" / ".agentforge", 70);
     Aggregator aggregator(repositories());

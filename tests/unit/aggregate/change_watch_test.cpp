@@ -31,7 +31,7 @@ protected:
     fs::path tasks_ = folder_.path() / "tasks";
 };
 
-TEST_F(ChangeWatchTest, ReportsAnAppendedRecord) {
+TEST_F(ChangeWatchTest, reports_an_appended_record) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_});
@@ -41,7 +41,7 @@ TEST_F(ChangeWatchTest, ReportsAnAppendedRecord) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(ChangeWatchTest, ARemovedLinkToATaskDoesNotStopItsEvents) {
+TEST_F(ChangeWatchTest, a_removed_link_to_a_task_does_not_stop_its_events) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_});
@@ -53,7 +53,7 @@ TEST_F(ChangeWatchTest, ARemovedLinkToATaskDoesNotStopItsEvents) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(ChangeWatchTest, ReportsTheDeletionOfAnOpenJournal) {
+TEST_F(ChangeWatchTest, reports_the_deletion_of_an_open_journal) {
     fs::create_directories(tasks_ / task);
     write("a");
     const std::ifstream open(tasks_ / task / "actions.yaml");
@@ -64,7 +64,7 @@ TEST_F(ChangeWatchTest, ReportsTheDeletionOfAnOpenJournal) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(ChangeWatchTest, ReportsANewTaskAndThenItsRecords) {
+TEST_F(ChangeWatchTest, reports_a_new_task_and_then_its_records) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     fs::create_directories(tasks_ / task);
@@ -75,7 +75,7 @@ TEST_F(ChangeWatchTest, ReportsANewTaskAndThenItsRecords) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(ChangeWatchTest, ReportsARemovedTaskAndMissesNoLaterEvent) {
+TEST_F(ChangeWatchTest, reports_a_removed_task_and_misses_no_later_event) {
     fs::create_directories(tasks_ / task);
     write("a");
     fs::create_directories(tasks_ / "task-20260102-without-a-journal-1f2e3d4c");
@@ -90,7 +90,7 @@ TEST_F(ChangeWatchTest, ReportsARemovedTaskAndMissesNoLaterEvent) {
     EXPECT_TRUE(hears(watch, ""));
 }
 
-TEST_F(ChangeWatchTest, ReportsFilesThatAreNotTasksExceptDotFiles) {
+TEST_F(ChangeWatchTest, reports_files_that_are_not_tasks_except_dot_files) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     std::ofstream(tasks_ / ".listing") << "x";
@@ -101,7 +101,7 @@ TEST_F(ChangeWatchTest, ReportsFilesThatAreNotTasksExceptDotFiles) {
     EXPECT_TRUE(hears(watch, ""));
 }
 
-TEST_F(ChangeWatchTest, ARemovedFolderMissesEvents) {
+TEST_F(ChangeWatchTest, a_removed_folder_misses_events) {
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_});
     fs::remove_all(tasks_);
@@ -109,7 +109,7 @@ TEST_F(ChangeWatchTest, ARemovedFolderMissesEvents) {
     EXPECT_TRUE(watch.misses_events());
 }
 
-TEST_F(ChangeWatchTest, ReportsALockTakenAndReleasedButNotInspected) {
+TEST_F(ChangeWatchTest, reports_a_lock_taken_and_released_but_not_inspected) {
     fs::create_directories(tasks_ / task);
     write("a");
     ChangeWatch watch({tasks_}, {.locks = true});
@@ -126,7 +126,7 @@ TEST_F(ChangeWatchTest, ReportsALockTakenAndReleasedButNotInspected) {
     EXPECT_TRUE(hears(watch, task));
 }
 
-TEST_F(ChangeWatchTest, ReportsFilesOfOtherFoldersAndOfFoldersCreatedLater) {
+TEST_F(ChangeWatchTest, reports_files_of_other_folders_and_of_folders_created_later) {
     const fs::path sets = folder_.path() / "sets";
     fs::create_directories(tasks_);
     ChangeWatch watch({tasks_}, {.folders = {sets, folder_.path() / "answers"}});
@@ -143,7 +143,7 @@ TEST_F(ChangeWatchTest, ReportsFilesOfOtherFoldersAndOfFoldersCreatedLater) {
     EXPECT_TRUE(watch.wait(std::chrono::milliseconds(0), -1).empty());
 }
 
-TEST_F(ChangeWatchTest, AnOverflowIsAChangeOfEachFolder) {
+TEST_F(ChangeWatchTest, an_overflow_is_a_change_of_each_folder) {
     std::ifstream limit("/proc/sys/fs/inotify/max_queued_events");
     std::size_t most = 0;
     ASSERT_TRUE(limit >> most);
@@ -162,7 +162,7 @@ TEST_F(ChangeWatchTest, AnOverflowIsAChangeOfEachFolder) {
     EXPECT_EQ(heard, (std::vector<std::pair<std::size_t, std::string>>{{0, ""}, {0, task}, {1, ""}}));
 }
 
-TEST_F(ChangeWatchTest, AMissingFolderMissesEvents) { EXPECT_TRUE(ChangeWatch({folder_.path() / "none"}).misses_events()); }
+TEST_F(ChangeWatchTest, a_missing_folder_misses_events) { EXPECT_TRUE(ChangeWatch({folder_.path() / "none"}).misses_events()); }
 
 }  // namespace
 }  // namespace agentforge::kernel::testing

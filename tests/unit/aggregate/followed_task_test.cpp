@@ -16,7 +16,7 @@ protected:
     std::chrono::system_clock::time_point now_;
 };
 
-TEST_F(FollowedTaskTest, EqualsAFullFoldAfterEachRecord) {
+TEST_F(FollowedTaskTest, equals_a_full_fold_after_each_record) {
     for (const char* name :
          {"delivered_and_rebased", "killed_in_green", "paused_at_a_limit", "waiting_for_action", "waiting_for_approval"}) {
         KeptJournal journal(name);
@@ -33,7 +33,7 @@ TEST_F(FollowedTaskTest, EqualsAFullFoldAfterEachRecord) {
     }
 }
 
-TEST_F(FollowedTaskTest, FindsStepsAndRecordsByNumber) {
+TEST_F(FollowedTaskTest, finds_steps_and_records_by_number) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -57,7 +57,7 @@ TEST_F(FollowedTaskTest, FindsStepsAndRecordsByNumber) {
     EXPECT_EQ((*gate)->seq, task.state().gates.at("deliver").seq);
 }
 
-TEST_F(FollowedTaskTest, StartsOverIfItsJournalIsReplaced) {
+TEST_F(FollowedTaskTest, starts_over_if_its_journal_is_replaced) {
     KeptJournal journal("paused_at_a_limit");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -70,13 +70,13 @@ TEST_F(FollowedTaskTest, StartsOverIfItsJournalIsReplaced) {
     EXPECT_EQ(task.step_count(), task.state().steps);
 }
 
-TEST_F(FollowedTaskTest, RefusesTheJournalOfAnotherTask) {
+TEST_F(FollowedTaskTest, refuses_the_journal_of_another_task) {
     KeptJournal journal("paused_at_a_limit");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), 3)}, "task-20260101-another-one-00000000");
     EXPECT_EQ(task.refresh().error().code, "AF-TASK-015");
 }
 
-TEST_F(FollowedTaskTest, KeepsBoundedUsageFigures) {
+TEST_F(FollowedTaskTest, keeps_bounded_usage_figures) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -85,7 +85,7 @@ TEST_F(FollowedTaskTest, KeepsBoundedUsageFigures) {
     EXPECT_EQ(task.usage().back().tokens, task.state().ledger.total().tokens());
 }
 
-TEST_F(FollowedTaskTest, KnowsTheGateResultsAtEachStep) {
+TEST_F(FollowedTaskTest, knows_the_gate_results_at_each_step) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -95,7 +95,7 @@ TEST_F(FollowedTaskTest, KnowsTheGateResultsAtEachStep) {
     EXPECT_EQ(task.checks_after(task.step_count())->conformance, task.activity().conformance);
 }
 
-TEST_F(FollowedTaskTest, FiguresMatchTheStateUnderTheNamesOfTheSpecification) {
+TEST_F(FollowedTaskTest, figures_match_the_state_under_the_names_of_the_specification) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -114,7 +114,7 @@ TEST_F(FollowedTaskTest, FiguresMatchTheStateUnderTheNamesOfTheSpecification) {
     EXPECT_LT(progress, 0.6);
 }
 
-TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
+TEST_F(FollowedTaskTest, figures_count_the_time_of_an_open_task_until_now) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -124,7 +124,7 @@ TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnOpenTaskUntilNow) {
               30 * 3600);
 }
 
-TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
+TEST_F(FollowedTaskTest, figures_count_the_time_of_an_ended_task_until_its_end) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -134,7 +134,7 @@ TEST_F(FollowedTaskTest, FiguresCountTheTimeOfAnEndedTaskUntilItsEnd) {
               std::chrono::duration_cast<std::chrono::seconds>(took).count());
 }
 
-TEST_F(FollowedTaskTest, FiguresOfARejectedArtifactHaveItsRoundsAndDecisions) {
+TEST_F(FollowedTaskTest, figures_of_a_rejected_artifact_have_its_rounds_and_decisions) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -167,7 +167,7 @@ TEST_F(FollowedTaskTest, FiguresOfARejectedArtifactHaveItsRoundsAndDecisions) {
                                                                                        {"feedback", "Name the separator"}}}}}));
 }
 
-TEST_F(FollowedTaskTest, FiguresEndWithTheStageAtWhichAPersonEndedTheTask) {
+TEST_F(FollowedTaskTest, figures_end_with_the_stage_at_which_a_person_ended_the_task) {
     KeptJournal journal("waiting_for_approval");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -186,7 +186,7 @@ TEST_F(FollowedTaskTest, FiguresEndWithTheStageAtWhichAPersonEndedTheTask) {
     EXPECT_EQ(object.at("stages").as_array().back().at("name"), "spec");
 }
 
-TEST_F(FollowedTaskTest, FiguresCountTheConformanceChecksOfTheNewestGateThatRanThem) {
+TEST_F(FollowedTaskTest, figures_count_the_conformance_checks_of_the_newest_gate_that_ran_them) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -211,7 +211,7 @@ TEST_F(FollowedTaskTest, FiguresCountTheConformanceChecksOfTheNewestGateThatRanT
     EXPECT_EQ(task.checks_after(task.step_count())->checks_passed, 10U);
 }
 
-TEST_F(FollowedTaskTest, KnowsTheSubjectOfItsNewestStep) {
+TEST_F(FollowedTaskTest, knows_the_subject_of_its_newest_step) {
     KeptJournal journal("killed_in_green");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());
@@ -227,7 +227,7 @@ TEST_F(FollowedTaskTest, KnowsTheSubjectOfItsNewestStep) {
     EXPECT_EQ(to_json(figures_of(task, "textkit"), now_).at("current_action").at("target"), "textkit/slug.py");
 }
 
-TEST_F(FollowedTaskTest, FiguresOfADeliveredTaskNameItsCommitAndAllItsStages) {
+TEST_F(FollowedTaskTest, figures_of_a_delivered_task_name_its_commit_and_all_its_stages) {
     KeptJournal journal("delivered_and_rebased");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), journal.records())}, journal.task_id());
     ASSERT_TRUE(task.refresh().ok());

@@ -22,7 +22,7 @@ protected:
     KnownRepositories repositories_{file_};
 };
 
-TEST_F(KnownRepositoriesTest, RepositoriesAreAddedListedAndRemoved) {
+TEST_F(KnownRepositoriesTest, repositories_are_added_listed_and_removed) {
     EXPECT_TRUE(repositories_.list()->empty());
     ASSERT_TRUE(repositories_.add({"backend", "/src/backend"}).ok());
     ASSERT_TRUE(repositories_.add({"data-layer", "/src/data"}).ok());
@@ -31,7 +31,7 @@ TEST_F(KnownRepositoriesTest, RepositoriesAreAddedListedAndRemoved) {
     EXPECT_EQ(repositories_.list()->size(), 1U);
 }
 
-TEST_F(KnownRepositoriesTest, ARepositoryHasOneNameAndOnePath) {
+TEST_F(KnownRepositoriesTest, a_repository_has_one_name_and_one_path) {
     ASSERT_TRUE(repositories_.add({"backend", "/src/backend"}).ok());
     EXPECT_EQ(repositories_.add({"backend", "/src/other"}).error().code, "AF-CONF-072");
     EXPECT_EQ(repositories_.add({"other", "/src/backend"}).error().code, "AF-CONF-072");
@@ -40,7 +40,7 @@ TEST_F(KnownRepositoriesTest, ARepositoryHasOneNameAndOnePath) {
     EXPECT_NE(repositories_.remove("backnd").error().remedy.find("`backend`"), std::string::npos);
 }
 
-TEST_F(KnownRepositoriesTest, RefusesAFileOfAnotherForm) {
+TEST_F(KnownRepositoriesTest, refuses_a_file_of_another_form) {
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n    path: /a\n"), "");
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n    path: a\n"), "AF-CONF-070");
     EXPECT_EQ(refusal_of("repositories:\n  - name: a\n"), "AF-CONF-070");
@@ -49,7 +49,7 @@ TEST_F(KnownRepositoriesTest, RefusesAFileOfAnotherForm) {
     EXPECT_EQ(refusal_of("repos: []\n"), "AF-CONF-070");
 }
 
-TEST_F(KnownRepositoriesTest, ARepositoryIsNamedAfterItsFolder) {
+TEST_F(KnownRepositoriesTest, a_repository_is_named_after_its_folder) {
     EXPECT_EQ(repository_name("/src/text kit", {}), "text-kit");
     EXPECT_EQ(repository_name("/src/backend", {{"backend", "/a"}, {"backend-2", "/b"}}), "backend-3");
     EXPECT_EQ(repository_name("/src/.hidden", {}), "hidden");

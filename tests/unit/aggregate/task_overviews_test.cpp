@@ -28,7 +28,7 @@ protected:
     fs::path agentforge_ = folder_.path() / ".agentforge";
 };
 
-TEST_F(Overviews, ReadAnOpenTaskFromItsJournalAndFollowIt) {
+TEST_F(Overviews, read_an_open_task_from_its_journal_and_follow_it) {
     waiting_.begin(agentforge_, waiting_.records() - 1);
     TaskOverviews overviews(agentforge_);
     auto before = overviews.list();
@@ -43,7 +43,7 @@ TEST_F(Overviews, ReadAnOpenTaskFromItsJournalAndFollowIt) {
     EXPECT_FALSE(overviews.with_journal_facts(after->tasks.at(0)).question.empty());
 }
 
-TEST_F(Overviews, AnAnsweredTaskIsNotWaitingAndCanBeResumed) {
+TEST_F(Overviews, an_answered_task_is_not_waiting_and_can_be_resumed) {
     waiting_.begin(agentforge_, waiting_.records());
     const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
     const EscalationStore store(agentforge_);
@@ -92,17 +92,17 @@ protected:
     Aggregator aggregator_{{{"one", folder_.path()}}};
 };
 
-TEST_F(OverviewsOfAnAnswerByFile, IgnoreAnUnreadableAnswer) {
+TEST_F(OverviewsOfAnAnswerByFile, ignore_an_unreadable_answer) {
     answer("approved: perhaps\n");
     EXPECT_EQ(waiting(), 1U);
 }
 
-TEST_F(OverviewsOfAnAnswerByFile, IgnoreAnAnswerForAnotherArtifact) {
+TEST_F(OverviewsOfAnAnswerByFile, ignore_an_answer_for_another_artifact) {
     answer("approved: true\nartifact_hash: \"00\"\n");
     EXPECT_EQ(waiting(), 1U);
 }
 
-TEST_F(OverviewsOfAnAnswerByFile, NoticeAnAnswerWrittenIntoAnExistingFile) {
+TEST_F(OverviewsOfAnAnswerByFile, notice_an_answer_written_into_an_existing_file) {
     answer("");
     EXPECT_EQ(waiting(), 1U);
     answer("approved: true\n");
@@ -112,7 +112,7 @@ TEST_F(OverviewsOfAnAnswerByFile, NoticeAnAnswerWrittenIntoAnExistingFile) {
     EXPECT_NE(aggregator_.tasks().at(0)->overview.answer_problem, "");
 }
 
-TEST_F(Overviews, CountsEqualThoseOfTheAggregator) {
+TEST_F(Overviews, counts_equal_those_of_the_aggregator) {
     waiting_.begin(agentforge_, waiting_.records());
     ended_.begin(agentforge_, ended_.records());
     Aggregator aggregator({{"one", folder_.path()}});
@@ -125,7 +125,7 @@ TEST_F(Overviews, CountsEqualThoseOfTheAggregator) {
     EXPECT_EQ(wanted.of("completed"), 1U);
 }
 
-TEST_F(Overviews, AJournalThatFailsVerificationIsAProblemOfItsTask) {
+TEST_F(Overviews, a_journal_that_fails_verification_is_a_problem_of_its_task) {
     const fs::path task = waiting_.begin(agentforge_, waiting_.records());
     ASSERT_TRUE(TaskOverviews(agentforge_).list().ok());  // Writes state.yaml from the journal.
     const fs::path journal = task / "actions.yaml";
@@ -140,7 +140,7 @@ TEST_F(Overviews, AJournalThatFailsVerificationIsAProblemOfItsTask) {
     EXPECT_EQ(task_seen.summary.task_id, waiting_.task_id());
 }
 
-TEST_F(Overviews, ADamagedTaskLooksAsInTheAggregator) {
+TEST_F(Overviews, a_damaged_task_looks_as_in_the_aggregator) {
     const std::vector<std::function<void(const fs::path&)>> damages{
         [](const fs::path& task) { std::ofstream(task / "actions.yaml") << "no journal\n"; },
         [](const fs::path& task) { fs::remove(task / "actions.yaml"); },
@@ -200,7 +200,7 @@ protected:
     fs::path task_;
 };
 
-TEST_F(OverviewsOfAnEndedTask, HaveItsDamagedJournalAsAProblem) {
+TEST_F(OverviewsOfAnEndedTask, have_its_damaged_journal_as_a_problem) {
     damage();
     write_state_after(std::chrono::seconds(-1));
     const TaskOverview found = seen();
@@ -210,27 +210,27 @@ TEST_F(OverviewsOfAnEndedTask, HaveItsDamagedJournalAsAProblem) {
     EXPECT_EQ(state_name(found), "completed");
 }
 
-TEST_F(OverviewsOfAnEndedTask, VerifyATouchedButIntactJournalOnce) {
+TEST_F(OverviewsOfAnEndedTask, verify_a_touched_but_intact_journal_once) {
     write_state_after(std::chrono::seconds(-1));
     EXPECT_FALSE(seen().problem.has_value());
     EXPECT_GE(fs::last_write_time(task_ / "state.yaml"), fs::last_write_time(task_ / "actions.yaml"));
     EXPECT_TRUE(to_json(seen()).at("problem").is_null());
 }
 
-TEST_F(OverviewsOfAnEndedTask, DoNotReadAnUnchangedJournal) {
+TEST_F(OverviewsOfAnEndedTask, do_not_read_an_unchanged_journal) {
     damage();
     write_state_after(std::chrono::hours(1));  // As if its blocks had changed on the disk.
     EXPECT_FALSE(seen().problem.has_value()) << "`stats` and `status TASK` read all of it";
 }
 
-TEST(TaskCondition, ATaskHeldByAProcessBeforeItsFirstStageIsInProgress) {
+TEST(TaskCondition, a_task_held_by_a_process_before_its_first_stage_is_in_progress) {
     TaskOverview task;
     task.summary.status = "pending";
     task.running = true;
     EXPECT_EQ(state_name(task), "in_progress");
 }
 
-TEST(Sets, ARewrittenFileIsAChangeAndTheFirstScanReportsNone) {
+TEST(Sets, a_rewritten_file_is_a_change_and_the_first_scan_reports_none) {
     const TemporaryDirectory folder("sets");
     TaskSet set;
     set.id = "set-20260102-one-1f2e3d4c";
@@ -251,7 +251,7 @@ TEST(Sets, ARewrittenFileIsAChangeAndTheFirstScanReportsNone) {
     EXPECT_TRUE(watch.refresh().empty());
 }
 
-TEST(Sets, APartHasTheStateOfItsTaskAndNoneBeforeTheTaskExists) {
+TEST(Sets, a_part_has_the_state_of_its_task_and_none_before_the_task_exists) {
     TaskSet set;
     set.id = "set-1";
     set.phase = SetPhase::delivering;
@@ -262,7 +262,7 @@ TEST(Sets, APartHasTheStateOfItsTaskAndNoneBeforeTheTaskExists) {
     EXPECT_EQ(object.at("available_actions"), json::array({"resume"}));
 }
 
-TEST(Sets, ASetBeingUndoneCanBeResumedAlthoughItsTasksAreAborted) {
+TEST(Sets, a_set_being_undone_can_be_resumed_although_its_tasks_are_aborted) {
     TaskSet set;
     set.id = "set-1";
     set.phase = SetPhase::undoing;

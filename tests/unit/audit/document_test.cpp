@@ -6,7 +6,7 @@
 namespace agentforge::kernel {
 namespace {
 
-Document one() {
+Document sample_document() {
     Document document{"Audit <of> x", {}};
     document.sections.push_back({"gates",
                                  "Gates",
@@ -19,25 +19,25 @@ Document one() {
 }
 
 TEST(AuditDocument, escapes_text_in_markdown) {
-    const std::string text = to_markdown(one());
+    const std::string text = to_markdown(sample_document());
     EXPECT_NE(text.find("# Audit &lt;of\\> x\n"), std::string::npos) << text;
     EXPECT_NE(text.find("| a\\|b<br>&lt;script\\> | 3 | yes |"), std::string::npos) << text;
     EXPECT_NE(text.find("There were none\\."), std::string::npos) << text;
 }
 
 TEST(AuditDocument, escapes_text_in_html) {
-    const std::string text = to_html(one());
+    const std::string text = to_html(sample_document());
     EXPECT_NE(text.find("<td>a|b\n&lt;script&gt;</td><td>3</td><td>yes</td>"), std::string::npos) << text;
     EXPECT_EQ(text.find("<script>"), std::string::npos);
 }
 
 TEST(AuditDocument, writes_json_rows_as_objects_keyed_by_column) {
-    EXPECT_EQ(json::serialize(to_json(one()).at("gates")), R"([{"gate":"a|b\n<script>","tests":3,"passed":true}])");
-    EXPECT_EQ(json::serialize(to_json(one()).at("violations")), "[]");
+    EXPECT_EQ(json::serialize(to_json(sample_document()).at("gates")), R"([{"gate":"a|b\n<script>","tests":3,"passed":true}])");
+    EXPECT_EQ(json::serialize(to_json(sample_document()).at("violations")), "[]");
 }
 
 TEST(AuditDocument, prints_a_row_longer_than_a_page_across_pages) {
-    Document document = one();
+    Document document = sample_document();
     std::string lines;
     for (int at = 0; at < 200; ++at) { lines += "line\n"; }
     document.sections[0].rows.push_back({json::value(lines), json::value(1), json::value(false)});

@@ -8,7 +8,7 @@
 namespace agentforge::kernel::testing {
 namespace {
 
-TEST(FailureOfReading, is_the_error_of_a_file_the_disk_cannot_read) {
+TEST(FailureOfReading, returns_the_error_of_an_unreadable_file) {
     // Nothing is mapped at the address 0: the kernel answers with EIO, as for a broken disk.
     EXPECT_EQ(failure_of_reading({"/proc/self/mem"}), EIO);
 }

@@ -215,7 +215,7 @@ TEST(ParseYaml, reads_empty_text_as_null) {
     }
 }
 
-TEST(ParseYaml, names_columns_in_characters) {
+TEST(ParseYaml, counts_columns_in_characters) {
     EXPECT_EQ(read("\u00e9\u4e2d\U0001F600: {a: 1, a: 2}\n"), "AF-CONF-002 f.yaml:1:13");
 }
 

@@ -19,9 +19,9 @@ protected:
     }
 };
 
-TEST_F(DashboardGuard, AnswersTheBrowserThatExchangedTheToken) { EXPECT_EQ(get("/api/tasks").status, 200); }
+TEST_F(DashboardGuard, answers_the_browser_that_exchanged_the_token) { EXPECT_EQ(get("/api/tasks").status, 200); }
 
-TEST_F(DashboardGuard, RefusesAForeignHostHeader) {
+TEST_F(DashboardGuard, refuses_a_foreign_host_header) {
     for (const char* host : {"evil.example", "evil.example:8420", "127.0.0.1:8421", "127.0.0.1", "localhost.evil.example:8420",
                              "", "127.0.0.1:8420.evil.example", "0.0.0.0:8420"}) {
         EXPECT_EQ(with("host", host), "421 AF-DASH-001") << host;
@@ -30,7 +30,7 @@ TEST_F(DashboardGuard, RefusesAForeignHostHeader) {
     EXPECT_EQ(without("host"), "421 AF-DASH-001");
 }
 
-TEST_F(DashboardGuard, RefusesARequestFromAnotherSite) {
+TEST_F(DashboardGuard, refuses_a_request_from_another_site) {
     for (const char* origin :
          {"http://evil.example", "null", "https://127.0.0.1:8420", "http://127.0.0.1:8421", "http://localhost:8420", ""}) {
         EXPECT_EQ(with("origin", origin), "403 AF-DASH-002") << origin;
@@ -41,13 +41,13 @@ TEST_F(DashboardGuard, RefusesARequestFromAnotherSite) {
     EXPECT_EQ(with("sec-fetch-site", "same-origin"), "200 ");
 }
 
-TEST_F(DashboardGuard, RequiresAnOriginForChangesAndWebSockets) {
+TEST_F(DashboardGuard, requires_an_origin_for_changes_and_web_sockets) {
     EXPECT_EQ(without("origin", "/api/tasks/" + waiting_.task_id() + "/abort", "POST"), "403 AF-DASH-002");
     EXPECT_EQ(without("origin", "/ws/updates"), "403 AF-DASH-002");
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(DashboardGuard, RefusesABrowserWithoutTheCookie) {
+TEST_F(DashboardGuard, refuses_a_browser_without_the_cookie) {
     EXPECT_EQ(without("cookie"), "401 AF-DASH-003");
     EXPECT_EQ(without("cookie", "/"), "401 AF-DASH-003");
     EXPECT_EQ(without("cookie", "/app.js"), "401 AF-DASH-003");
@@ -56,7 +56,7 @@ TEST_F(DashboardGuard, RefusesABrowserWithoutTheCookie) {
     EXPECT_EQ(with("cookie", "a=b; agentforge_8420=wrong; " + cookie_), "200 ");
 }
 
-TEST_F(DashboardGuard, TakesTheTokenOnce) {
+TEST_F(DashboardGuard, takes_the_token_once) {
     HttpRequest asked = request("GET", "/");
     asked.headers.erase("cookie");
     asked.query["token"] = guard_.token();
@@ -65,7 +65,7 @@ TEST_F(DashboardGuard, TakesTheTokenOnce) {
     EXPECT_EQ(dashboard_.answer(asked).status, 303);  // A browser with the cookie is redirected to the page.
 }
 
-TEST(DashboardGuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
+TEST(DashboardGuardAlone, sets_a_cookie_hidden_from_scripts_and_other_sites) {
     CountingIdSource ids;
     Guard guard({8420, false}, ids);
     HttpRequest asked{
@@ -82,7 +82,7 @@ TEST(DashboardGuardAlone, SetsACookieHiddenFromScriptsAndOtherSites) {
     EXPECT_EQ(cookie.find(guard.token()), std::string::npos);
 }
 
-TEST(DashboardGuardAlone, TrustsItsUnixSocketButNoBrowserOnIt) {
+TEST(DashboardGuardAlone, trusts_its_unix_socket_but_no_browser_on_it) {
     CountingIdSource ids;
     Guard guard({0, false}, ids);
     HttpRequest asked{.method = "POST",
@@ -101,7 +101,7 @@ protected:
     DashboardReadOnly() : DashboardOf(true) {}
 };
 
-TEST_F(DashboardReadOnly, AllowsReadsAndRefusesChanges) {
+TEST_F(DashboardReadOnly, allows_reads_and_refuses_changes) {
     EXPECT_EQ(get("/api/tasks").status, 200);
     EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), true);
     for (const Route& route : dashboard_.routes()) {
@@ -111,7 +111,7 @@ TEST_F(DashboardReadOnly, AllowsReadsAndRefusesChanges) {
     EXPECT_TRUE(commands_.ran.empty());
 }
 
-TEST_F(DashboardGuard, EveryAnswerHasSecurityHeaders) {
+TEST_F(DashboardGuard, every_answer_has_security_headers) {
     for (const HttpResponse& response : {get("/"), get("/api/tasks"), get("/nothing")}) {
         const std::string policy = response.header("Content-Security-Policy");
         EXPECT_NE(policy.find("default-src 'none'"), std::string::npos);
@@ -122,7 +122,7 @@ TEST_F(DashboardGuard, EveryAnswerHasSecurityHeaders) {
     }
 }
 
-TEST_F(DashboardGuard, RefusesABearerTokenIfNoneIsSet) {
+TEST_F(DashboardGuard, refuses_a_bearer_token_if_none_is_set) {
     HttpRequest asked = request("GET", "/metrics");
     asked.headers.erase("cookie");
     for (const char* token : {"Bearer ", "Bearer", ""}) {
@@ -142,16 +142,16 @@ protected:
     }
 };
 
-TEST_F(DashboardGuardWithMetricsToken, AllowsTheMetrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
-TEST_F(DashboardGuardWithMetricsToken, RefusesAnotherToken) {
+TEST_F(DashboardGuardWithMetricsToken, allows_the_metrics) { EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file"), "200 "); }
+TEST_F(DashboardGuardWithMetricsToken, refuses_another_token) {
     EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-filf"), "401 AF-DASH-003");
 }
-TEST_F(DashboardGuardWithMetricsToken, AllowsNothingElse) {
+TEST_F(DashboardGuardWithMetricsToken, allows_nothing_else) {
     for (const char* path : {"/", "/api/tasks", "/api/stats", "/ws/updates", "/metrics/", "/api/events"}) {
         EXPECT_NE(scrape(path, "Bearer a-token-of-a-file").substr(0, 3), "200") << path;
     }
 }
-TEST_F(DashboardGuardWithMetricsToken, RefusesAnotherHost) {
+TEST_F(DashboardGuardWithMetricsToken, refuses_another_host) {
     EXPECT_EQ(scrape("/metrics", "Bearer a-token-of-a-file", "evil.example"), "421 AF-DASH-001");
 }
 

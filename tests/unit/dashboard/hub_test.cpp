@@ -26,7 +26,7 @@ protected:
     EventHub hub_{ids_, clock_, 4, 2};
 };
 
-TEST_F(DashboardHub, DeliversEachEventOnceWithItsPosition) {
+TEST_F(DashboardHub, delivers_each_event_once_with_its_position) {
     const auto source = hub_.listen("");
     EXPECT_EQ(types(source->take()), std::vector<std::string>{"hello"});
     EXPECT_FALSE(readable(*source));
@@ -40,7 +40,7 @@ TEST_F(DashboardHub, DeliversEachEventOnceWithItsPosition) {
     EXPECT_FALSE(readable(*source));
 }
 
-TEST_F(DashboardHub, DeliversMissedEventsAfterAReconnect) {
+TEST_F(DashboardHub, delivers_missed_events_after_a_reconnect) {
     std::string last;
     {
         const auto source = hub_.listen("");
@@ -54,7 +54,7 @@ TEST_F(DashboardHub, DeliversMissedEventsAfterAReconnect) {
     EXPECT_NE(events[1].data.find("\"sequence\": 2"), std::string::npos);
 }
 
-TEST_F(DashboardHub, TellsAClientThatMissedTooMuchToReload) {
+TEST_F(DashboardHub, tells_a_client_that_missed_too_much_to_reload) {
     std::string last;
     {
         const auto source = hub_.listen("");
@@ -67,7 +67,7 @@ TEST_F(DashboardHub, TellsAClientThatMissedTooMuchToReload) {
     EXPECT_EQ(types(hub_.listen(last.substr(0, last.rfind('-')) + "-999")->take()), std::vector<std::string>{"reset"});
 }
 
-TEST_F(DashboardHub, StampsEventsWithoutARecordWithItsOwnTime) {
+TEST_F(DashboardHub, stamps_events_without_a_record_with_its_own_time) {
     const auto source = hub_.listen("");
     EXPECT_EQ(source->take()[0].data, R"({"type": "hello", "at": "2026-01-02T00:00:00.000Z"})");
     clock_.advance(std::chrono::seconds(1));
@@ -75,7 +75,7 @@ TEST_F(DashboardHub, StampsEventsWithoutARecordWithItsOwnTime) {
     EXPECT_NE(source->take()[0].data.find(R"("at": "2026-01-02T00:00:01.000Z")"), std::string::npos);
 }
 
-TEST_F(DashboardHub, TellsAFastClientToReloadAfterTooManyChanges) {
+TEST_F(DashboardHub, tells_a_fast_client_to_reload_after_too_many_changes) {
     const auto source = hub_.listen("");
     (void)source->take();
     hub_.publish({change(1), change(2), change(3), change(4), change(5)});
@@ -84,7 +84,7 @@ TEST_F(DashboardHub, TellsAFastClientToReloadAfterTooManyChanges) {
     EXPECT_FALSE(source->ended());
 }
 
-TEST_F(DashboardHub, DropsASlowClientWithAReasonAndFreesItsQueue) {
+TEST_F(DashboardHub, drops_a_slow_client_with_a_reason_and_frees_its_queue) {
     const auto slow = hub_.listen("");
     (void)slow->take();
     for (Sequence seq = 1; seq <= 6; ++seq) { hub_.publish({change(seq)}); }
@@ -94,7 +94,7 @@ TEST_F(DashboardHub, DropsASlowClientWithAReasonAndFreesItsQueue) {
     EXPECT_TRUE(slow->ended());
 }
 
-TEST_F(DashboardHub, LimitsTheNumberOfClients) {
+TEST_F(DashboardHub, limits_the_number_of_clients) {
     const auto one = hub_.listen("");
     auto other = hub_.listen("");
     EXPECT_EQ(hub_.listen(""), nullptr);
@@ -102,7 +102,7 @@ TEST_F(DashboardHub, LimitsTheNumberOfClients) {
     EXPECT_NE(hub_.listen(""), nullptr);
 }
 
-TEST_F(DashboardHub, DisconnectsItsClientsAtTheEnd) {
+TEST_F(DashboardHub, disconnects_its_clients_at_the_end) {
     const auto source = hub_.listen("");
     (void)source->take();
     hub_.close();

@@ -290,7 +290,7 @@ protected:
     KeptJournal damaged_{"paused_at_a_limit"};
 };
 
-TEST_F(DashboardOpenApi, NamesEachRouteAndNoOther) {
+TEST_F(DashboardOpenApi, names_each_route_and_no_other) {
     std::set<std::string> described;
     for (const auto& path : document_.at("paths").as_object()) {
         for (const auto& operation : path.value().as_object()) {
@@ -302,7 +302,7 @@ TEST_F(DashboardOpenApi, NamesEachRouteAndNoOther) {
     EXPECT_EQ(described, served);
 }
 
-TEST_F(DashboardOpenApi, DescribesEachAnswerFieldByField) {
+TEST_F(DashboardOpenApi, describes_each_answer_field_by_field) {
     add_every_shape();
     const std::vector<std::pair<std::string, std::string>> places{
         {"{task_id}", ended_.task_id()}, {"{phase}/{name}", "spec/specification.yaml"}, {"{phase}", "green"}, {"{step}", "5"}};
@@ -342,12 +342,12 @@ TEST_F(DashboardOpenApi, DescribesEachAnswerFieldByField) {
     EXPECT_EQ(body_of(get(failing + "/steps/17")).at("llm_response").at("tool_calls").as_array().size(), 1U);
 }
 
-TEST_F(DashboardOpenApi, DescribesTheFieldsOfEachObject) {
+TEST_F(DashboardOpenApi, describes_the_fields_of_each_object) {
     EXPECT_EQ(bare_in(document_.at("components"), "components"), "");
     EXPECT_EQ(bare_in(document_.at("paths"), "paths"), "");
 }
 
-TEST_F(DashboardOpenApi, ChecksEachFieldOfAOneOfSchema) {
+TEST_F(DashboardOpenApi, checks_each_field_of_a_one_of_schema) {
     const json::object trouble{{"$ref", "#/components/schemas/Trouble"}};
     const json::object schema{{"oneOf", json::array{trouble, json::object{{"type", "null"}}}}};
     json::object problem{{"code", "AF-JRNL-002"}, {"title", "damaged"}, {"where", "here"}, {"detail", "restore it"}};
@@ -360,7 +360,7 @@ TEST_F(DashboardOpenApi, ChecksEachFieldOfAOneOfSchema) {
     EXPECT_EQ(problem_of(1, twice, "number"), "number is several of the choices");
 }
 
-TEST_F(DashboardOpenApi, DescribesTheBodyOfEachChange) {
+TEST_F(DashboardOpenApi, describes_the_body_of_each_change) {
     for (const auto& path : document_.at("paths").as_object()) {
         const json::value* operation = path.value().as_object().if_contains("post");
         if (operation == nullptr) { continue; }
@@ -390,7 +390,7 @@ TEST_F(DashboardOpenApi, DescribesTheBodyOfEachChange) {
     }
 }
 
-TEST_F(DashboardOpenApi, DescribesWhyATaskCannotContinue) {
+TEST_F(DashboardOpenApi, describes_why_a_task_cannot_continue) {
     commands_.answers.emplace_back(json::object{{"task_id", ended_.task_id()}});
     commands_.answers.emplace_back(Error{"AF-LLM-001", "No model answers", "", "Set another", ErrorKind::unavailable});
     const HttpResponse answer = post("/api/tasks/" + waiting_.task_id() + "/fork", {{"step", 1}});
@@ -398,7 +398,7 @@ TEST_F(DashboardOpenApi, DescribesWhyATaskCannotContinue) {
     EXPECT_TRUE(seen_.contains("ResumeProblem"));
 }
 
-TEST_F(DashboardOpenApi, DescribesEachEventFieldByField) {
+TEST_F(DashboardOpenApi, describes_each_event_field_by_field) {
     const HttpResponse answer = get("/api/events");
     events_.publish(
         {{.repo = "one", .task_id = "task", .seq = 1, .type = "step", .stage = "green", .step = 1, .state = "paused"}});
@@ -413,7 +413,7 @@ TEST_F(DashboardOpenApi, DescribesEachEventFieldByField) {
     EXPECT_EQ(described, (std::vector<std::string>{"Notice", "Change"}));
 }
 
-TEST_F(DashboardOpenApi, DescribesProblems) {
+TEST_F(DashboardOpenApi, describes_problems) {
     const HttpResponse refused = get("/api/tasks/task-20260101-none-00000000");
     EXPECT_EQ(refused.header("Content-Type"), "application/problem+json");
     EXPECT_EQ(problem_of(body_of(refused), document_.at("components").at("schemas").at("Problem").as_object(), "problem"), "");

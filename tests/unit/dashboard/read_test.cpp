@@ -17,7 +17,7 @@ protected:
     [[nodiscard]] std::string task(const std::string& rest = "") const { return "/api/tasks/" + ended_.task_id() + rest; }
 };
 
-TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
+TEST_F(DashboardReads, lists_tasks_with_filters_and_pages) {
     const json::object all = body_of(get("/api/tasks"));
     EXPECT_EQ(all.at("total"), 2);
     EXPECT_EQ(all.at("counts").at("waiting"), 1);
@@ -42,14 +42,14 @@ TEST_F(DashboardReads, ListsTasksWithFiltersAndPages) {
     EXPECT_NE(get(task("/steps/01")).body.find("there is no step 01"), std::string::npos);
 }
 
-TEST_F(DashboardReads, RefusesAnUnknownParameter) {
+TEST_F(DashboardReads, refuses_an_unknown_parameter) {
     const HttpResponse refused = get("/api/tasks", {{"limi", "1"}});
     EXPECT_EQ(code_of(refused), "400 AF-DASH-005");
     EXPECT_NE(refused.body.find("it takes limit, offset, pipeline, q, repo, state"), std::string::npos) << refused.body;
     EXPECT_EQ(code_of(get("/api/stats", {{"limit", "1"}})), "400 AF-DASH-005");
 }
 
-TEST_F(DashboardReads, RefusesAnUnknownStateOrRepository) {
+TEST_F(DashboardReads, refuses_an_unknown_state_or_repository) {
     EXPECT_EQ(code_of(get("/api/tasks", {{"state", "done"}})), "400 AF-DASH-005");
     EXPECT_NE(code_of(get("/api/tasks", {{"repo", "elsewhere"}})).find("AF-CONF-073"), std::string::npos);
     EXPECT_EQ(get("/api/tasks", {{"state", "escalated"}}).status, 200);
@@ -57,7 +57,7 @@ TEST_F(DashboardReads, RefusesAnUnknownStateOrRepository) {
     EXPECT_EQ(get("/api/tasks", {{"q", ""}}).status, 200);
 }
 
-TEST_F(DashboardReads, ShowsOneTask) {
+TEST_F(DashboardReads, shows_one_task) {
     const json::object shown = body_of(get(task()));
     EXPECT_EQ(shown.at("task_id"), json::value(ended_.task_id()));
     EXPECT_EQ(shown.at("repo"), "two");
@@ -67,7 +67,7 @@ TEST_F(DashboardReads, ShowsOneTask) {
     EXPECT_NE(code_of(get(task(), {{"repo", "nope"}})).find("AF-CONF-073"), std::string::npos);
 }
 
-TEST_F(DashboardReads, ShowsAPhaseWithItsCriteria) {
+TEST_F(DashboardReads, shows_a_phase_with_its_criteria) {
     const json::object phase = body_of(get(task("/phases/green")));
     EXPECT_EQ(phase.at("status"), "completed");
     bool gate = false;
@@ -81,7 +81,7 @@ TEST_F(DashboardReads, ShowsAPhaseWithItsCriteria) {
     EXPECT_EQ(code_of(get(task("/phases/nothing"))), "404 AF-DASH-016");
 }
 
-TEST_F(DashboardReads, ShowsWhyAPhaseDoesNotPass) {
+TEST_F(DashboardReads, shows_why_a_phase_does_not_pass) {
     KeptJournal killed("killed_in_green");
     killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
     killed.add(failing_gate(), 16);
@@ -105,7 +105,7 @@ TEST_F(DashboardReads, ShowsWhyAPhaseDoesNotPass) {
                                                         {"error", "KeyError: 'client_secret'"}}));
 }
 
-TEST_F(DashboardReads, PagesThroughStepsFromTheNewest) {
+TEST_F(DashboardReads, pages_through_steps_from_the_newest) {
     std::vector<std::uint64_t> seen;
     std::string before;
     do {
@@ -121,7 +121,7 @@ TEST_F(DashboardReads, PagesThroughStepsFromTheNewest) {
     for (std::size_t index = 0; index < seen.size(); ++index) { EXPECT_EQ(seen[index], seen.size() - index); }
 }
 
-TEST_F(DashboardReads, ShowsOneStep) {
+TEST_F(DashboardReads, shows_one_step) {
     const json::object step = body_of(get(task("/steps/3")));
     EXPECT_EQ(step.at("step"), 3);
     EXPECT_FALSE(step.at("action").at("type").as_string().empty());
@@ -132,7 +132,7 @@ TEST_F(DashboardReads, ShowsOneStep) {
     }
 }
 
-TEST_F(DashboardReads, APatchOutsideTheTasksFolderIsNotRead) {
+TEST_F(DashboardReads, a_patch_outside_the_tasks_folder_is_not_read) {
     KeptJournal killed("killed_in_green");
     const auto folder = killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
     std::ofstream(folder.parent_path() / "secret") << "a secret";
@@ -147,12 +147,12 @@ TEST_F(DashboardReads, APatchOutsideTheTasksFolderIsNotRead) {
     }
 }
 
-TEST_F(DashboardReads, TheTimeOfAStepRunsFromItsRequestThroughItsGates) {
+TEST_F(DashboardReads, the_time_of_a_step_runs_from_its_request_through_its_gates) {
     EXPECT_NEAR(body_of(get(task("/steps/16"))).at("duration_seconds").as_double(), 0.298, 1e-6);
     EXPECT_NEAR(body_of(get(task("/steps/15"))).at("duration_seconds").as_double(), 0.002, 1e-6);
 }
 
-TEST_F(DashboardReads, ShowsTheContextBudgetThatTheTaskStartedWith) {
+TEST_F(DashboardReads, shows_the_context_budget_that_the_task_started_with) {
     std::ofstream(folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "task.yaml")
         << "format: 1\nconfiguration:\n  agents:\n    max_tokens: 1\n  context:\n    agents_md: true\n    max_tokens: 8000\n  llm:\n    max_tokens: 2\n";
     EXPECT_EQ(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens"), 8000);
@@ -161,7 +161,7 @@ TEST_F(DashboardReads, ShowsTheContextBudgetThatTheTaskStartedWith) {
     EXPECT_TRUE(body_of(get(task("/steps/3"))).at("context_sent").at("max_tokens").is_null());
 }
 
-TEST_F(DashboardReads, ShowsTheGateResultsAtTheTimeOfAStep) {
+TEST_F(DashboardReads, shows_the_gate_results_at_the_time_of_a_step) {
     EXPECT_TRUE(body_of(get(task("/steps/1"))).at("state_after").at("verification_status").at("tests").at("failing") == 0);
     const auto red =
         body_of(get(task("/phases/red"))).at("steps").at("recent").as_array().front().at("step").to_number<std::uint64_t>();
@@ -177,7 +177,7 @@ TEST_F(DashboardReads, ShowsTheGateResultsAtTheTimeOfAStep) {
               0);
 }
 
-TEST_F(DashboardReads, GivesAReportThatNamesItsRecords) {
+TEST_F(DashboardReads, gives_a_report_that_names_its_records) {
     const HttpResponse answer = get(task("/report"));
     EXPECT_EQ(answer.header("Content-Disposition"), "attachment; filename=\"" + ended_.task_id() + ".json\"");
     const json::object report = body_of(answer);
@@ -186,14 +186,14 @@ TEST_F(DashboardReads, GivesAReportThatNamesItsRecords) {
     EXPECT_EQ(report.at("journal").at("hash").as_string().size(), 64U);
 }
 
-TEST_F(DashboardReads, ShowsTheJournalInPages) {
+TEST_F(DashboardReads, shows_the_journal_in_pages) {
     const json::object page = body_of(get(task("/records"), {{"after", "60"}, {"limit", "10"}}));
     EXPECT_EQ(page.at("records").as_array().size(), 10U);
     EXPECT_EQ(page.at("records").as_array()[0].at("seq"), 61);
     EXPECT_EQ(page.at("next_after"), 70);
 }
 
-TEST_F(DashboardReads, ShowsCostAndSums) {
+TEST_F(DashboardReads, shows_cost_and_sums) {
     const json::object cost = body_of(get(task("/cost")));
     EXPECT_GT(cost.at("tokens_used").to_number<int>(), 0);
     EXPECT_FALSE(cost.at("by_phase").as_array().empty());
@@ -201,7 +201,7 @@ TEST_F(DashboardReads, ShowsCostAndSums) {
     EXPECT_EQ(body_of(get("/api/stats")).at("tasks"), 2);
 }
 
-TEST_F(DashboardReads, GivesTheStatisticsOfTheStatsCommand) {
+TEST_F(DashboardReads, gives_the_statistics_of_the_stats_command) {
     TaskStatistics all;
     all.repositories = 2;
     all.active = 1;
@@ -223,7 +223,7 @@ TEST_F(DashboardReads, GivesTheStatisticsOfTheStatsCommand) {
     EXPECT_EQ(code_of(get("/api/stats", {{"repo", "three"}})), "404 AF-CONF-073");
 }
 
-TEST_F(DashboardReads, CountsATaskWithAnUnreadableJournalSeparately) {
+TEST_F(DashboardReads, counts_a_task_with_an_unreadable_journal_separately) {
     std::ofstream(folder_.path() / "one" / ".agentforge" / "tasks" / waiting_.task_id() / "actions.yaml", std::ios::app)
         << "- {\"seq\": 21}\n- {\"seq\": 22}\n";
     (void)tasks_.refresh();
@@ -236,9 +236,11 @@ TEST_F(DashboardReads, CountsATaskWithAnUnreadableJournalSeparately) {
     EXPECT_EQ(object.at("audit_trail_completeness"), 0.5);
 }
 
-TEST_F(DashboardReads, SaysWhetherAnythingCanBeChanged) { EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), false); }
+TEST_F(DashboardReads, says_whether_anything_can_be_changed) {
+    EXPECT_EQ(body_of(get("/api/repositories")).at("read_only"), false);
+}
 
-TEST_F(DashboardReads, NoPathLeavesTheTasksArtifacts) {
+TEST_F(DashboardReads, no_path_leaves_the_tasks_artifacts) {
     const std::filesystem::path phases =
         folder_.path() / "two" / ".agentforge" / "tasks" / ended_.task_id() / "artifacts" / "phases" / "spec";
     std::filesystem::create_directories(phases);
@@ -257,7 +259,7 @@ TEST_F(DashboardReads, NoPathLeavesTheTasksArtifacts) {
     }
 }
 
-TEST_F(DashboardReads, AnswersAnUnchangedResourceWithoutABody) {
+TEST_F(DashboardReads, answers_an_unchanged_resource_without_a_body) {
     const HttpResponse first = get(task());
     const std::string tag = first.header("ETag");
     ASSERT_FALSE(tag.empty());
@@ -268,7 +270,7 @@ TEST_F(DashboardReads, AnswersAnUnchangedResourceWithoutABody) {
     EXPECT_TRUE(second.body.empty());
 }
 
-TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndIgnoresElapsedTime) {
+TEST_F(DashboardReads, the_tag_of_an_open_task_is_weak_and_ignores_elapsed_time) {
     const std::string place = "/api/tasks/" + waiting_.task_id();
     const HttpResponse response = get(place);
     json::object records = body_of(response);
@@ -285,7 +287,7 @@ TEST_F(DashboardReads, TheTagOfAnOpenTaskIsWeakAndIgnoresElapsedTime) {
     EXPECT_EQ(get("/api/tasks").header("ETag").substr(0, 2), "W/");
 }
 
-TEST_F(DashboardReads, NamesTheMethodsOfAnAddress) {
+TEST_F(DashboardReads, names_the_methods_of_an_address) {
     const HttpResponse refused = dashboard_.answer(request("DELETE", "/api/tasks"));
     EXPECT_EQ(refused.status, 405);
     EXPECT_EQ(refused.header("Allow"), "GET, HEAD, POST");
@@ -293,7 +295,7 @@ TEST_F(DashboardReads, NamesTheMethodsOfAnAddress) {
     EXPECT_EQ(code_of(get("/api/nothing")), "404 AF-DASH-007");
 }
 
-TEST_F(DashboardReads, PageHasNoInlineScriptAndNoOtherOrigin) {
+TEST_F(DashboardReads, page_has_no_inline_script_and_no_other_origin) {
     const HttpResponse page = get("/");
     EXPECT_EQ(page.header("Content-Type"), "text/html; charset=utf-8");
     for (const char* never : {"<script>", "onclick", "onload", "style=", "http://", "https://", "innerHTML"}) {
@@ -310,7 +312,7 @@ TEST_F(DashboardReads, PageHasNoInlineScriptAndNoOtherOrigin) {
     }
 }
 
-TEST_F(DashboardReads, ListsPendingDecisionsWithTheHashOfTheShownArtifact) {
+TEST_F(DashboardReads, lists_pending_decisions_with_the_hash_of_the_shown_artifact) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = "APR-" + waiting_.task_id() + "-spec-1";
     ApprovalRequest asked;
@@ -335,7 +337,7 @@ TEST_F(DashboardReads, ListsPendingDecisionsWithTheHashOfTheShownArtifact) {
               std::string::npos);  // Text stays text: JSON, shown as text by the page.
 }
 
-TEST_F(DashboardReads, ListsAnUnreadableTaskAmongThoseThatNeedAttention) {
+TEST_F(DashboardReads, lists_an_unreadable_task_among_those_that_need_attention) {
     EXPECT_TRUE(body_of(get("/api/attention")).at("problems").as_array().empty());
     KeptJournal killed("killed_in_green");
     killed.begin(folder_.path() / "two" / ".agentforge", killed.records());
@@ -346,7 +348,7 @@ TEST_F(DashboardReads, ListsAnUnreadableTaskAmongThoseThatNeedAttention) {
     EXPECT_EQ(problems[0].at("code"), "AF-TASK-010");
 }
 
-TEST_F(DashboardReads, ShowsAFileAnswerEverywhereAtOnce) {
+TEST_F(DashboardReads, shows_a_file_answer_everywhere_at_once) {
     EscalationStore store(folder_.path() / "one" / ".agentforge");
     const std::string id = EscalationStore::approval_id(waiting_.task_id(), "spec", 1);
     ASSERT_TRUE(store.record(ApprovalRequest{id, waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}).ok());
@@ -364,7 +366,7 @@ TEST_F(DashboardReads, ShowsAFileAnswerEverywhereAtOnce) {
     EXPECT_NE(events[0].data.find("\"process\""), std::string::npos) << events[0].data;
 }
 
-TEST_F(DashboardReads, SendsListenersTheEventsSinceTheirPosition) {
+TEST_F(DashboardReads, sends_listeners_the_events_since_their_position) {
     HttpResponse stream = get("/api/events");
     ASSERT_TRUE(stream.events);
     EXPECT_FALSE(stream.web_socket);
@@ -377,7 +379,7 @@ TEST_F(DashboardReads, SendsListenersTheEventsSinceTheirPosition) {
     EXPECT_EQ(socket.events->take().at(0).type, "reset");
 }
 
-TEST_F(DashboardReads, HasTotalsForPrometheus) {
+TEST_F(DashboardReads, has_totals_for_prometheus) {
     const HttpResponse response = get("/metrics");
     EXPECT_EQ(response.header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
     const json::object stats = body_of(get("/api/stats"));

@@ -98,7 +98,7 @@ protected:
     std::unique_ptr<HttpServer> server_;
 };
 
-TEST_F(DashboardServer, ASlowReaderOfEventsIsDroppedWithTheReason) {
+TEST_F(DashboardServer, a_slow_reader_of_events_is_dropped_with_the_reason) {
     serve(2);
     Connection reader(socket_);
     reader.ask("/events");
@@ -112,7 +112,7 @@ TEST_F(DashboardServer, ASlowReaderOfEventsIsDroppedWithTheReason) {
     EXPECT_EQ(all.find("event: task", dropped), std::string::npos);
 }
 
-TEST_F(DashboardServer, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
+TEST_F(DashboardServer, a_slow_reader_of_a_web_socket_is_dropped_with_the_reason) {
     serve(2);
     Connection reader(socket_);
     reader.ask("/updates",
@@ -127,7 +127,7 @@ TEST_F(DashboardServer, ASlowReaderOfAWebSocketIsDroppedWithTheReason) {
     EXPECT_TRUE(all.ends_with(closed));
 }
 
-TEST_F(DashboardServer, QueuesExtraConnectionsAndClosesThoseBeyondTheQueue) {
+TEST_F(DashboardServer, queues_extra_connections_and_closes_those_beyond_the_queue) {
     serve(2);
     auto first = std::make_unique<Connection>(socket_);
     Connection second(socket_);
@@ -144,7 +144,7 @@ TEST_F(DashboardServer, QueuesExtraConnectionsAndClosesThoseBeyondTheQueue) {
     EXPECT_TRUE(third.read_all().ends_with("ok"));
 }
 
-TEST_F(DashboardServer, LeavesASocketPathInUseToTheOtherProgram) {
+TEST_F(DashboardServer, leaves_a_socket_path_in_use_to_the_other_program) {
     ServerSettings settings;
     settings.socket = socket_;
     {

@@ -19,18 +19,18 @@ NotificationState::Time time_after_question(int minutes_later) {
 }
 constexpr const char* asked_at = "2026-01-02T00:00:00.000Z";
 
-TEST(NotificationState, AHandlerThatNeverNotifiedOwesTheQuestion) {
+TEST(NotificationState, a_handler_that_never_notified_owes_the_question) {
     EXPECT_TRUE(NotificationState().is_due("webhook", time_after_question(0)));
 }
 
-TEST(NotificationState, AHandlerThatNotifiedOwesNothing) {
+TEST(NotificationState, a_handler_that_notified_owes_nothing) {
     NotificationState notifications;
     notifications.succeeded("webhook");
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(600)));
     EXPECT_TRUE(notifications.is_due("console", time_after_question(600)));
 }
 
-TEST(NotificationState, AFailedHandlerWaitsAMinuteThenTwoThenAtMostAnHour) {
+TEST(NotificationState, a_failed_handler_waits_a_minute_then_two_then_at_most_an_hour) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(0));
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(0) + seconds(59)));
@@ -44,19 +44,19 @@ TEST(NotificationState, AFailedHandlerWaitsAMinuteThenTwoThenAtMostAnHour) {
     EXPECT_EQ(notifications.handlers.at("webhook").tries, 42U);
 }
 
-TEST(NotificationState, AResumeDoesNotWaitForTheRetryDelay) {
+TEST(NotificationState, a_resume_does_not_wait_for_the_retry_delay) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(0));
     EXPECT_TRUE(notifications.is_due("webhook", time_after_question(0), true));
 }
 
-TEST(NotificationState, AWrongClockSilencesNoHandlerForLong) {
+TEST(NotificationState, a_wrong_clock_silences_no_handler_for_long) {
     NotificationState notifications;
     notifications.failed("webhook", "no network", time_after_question(100'000));
     EXPECT_TRUE(notifications.is_due("webhook", time_after_question(0)));
 }
 
-TEST(NotificationState, RemindersComeAtTheirIntervalUpToTheirLimit) {
+TEST(NotificationState, reminders_come_at_their_interval_up_to_their_limit) {
     const ReminderPolicy policy{hours(1), 2};
     NotificationState notifications;
     EXPECT_FALSE(notifications.remind(asked_at, time_after_question(59), policy));
@@ -67,7 +67,7 @@ TEST(NotificationState, RemindersComeAtTheirIntervalUpToTheirLimit) {
     EXPECT_EQ(notifications.reminder, 2U);
 }
 
-TEST(NotificationState, MissedRemindersAreSentAsOne) {
+TEST(NotificationState, missed_reminders_are_sent_as_one) {
     const ReminderPolicy policy{hours(1), 9};
     NotificationState notifications;
     EXPECT_TRUE(notifications.remind(asked_at, time_after_question(600), policy));
@@ -75,7 +75,7 @@ TEST(NotificationState, MissedRemindersAreSentAsOne) {
     EXPECT_EQ(notifications.reminder, 1U);
 }
 
-TEST(NotificationState, OnlyAHandlerThatNotifiedOwesAReminder) {
+TEST(NotificationState, only_a_handler_that_notified_owes_a_reminder) {
     NotificationState notifications;
     notifications.succeeded("webhook");
     ASSERT_TRUE(notifications.remind(asked_at, time_after_question(60), {hours(1), 1}));
@@ -84,7 +84,7 @@ TEST(NotificationState, OnlyAHandlerThatNotifiedOwesAReminder) {
     EXPECT_FALSE(notifications.is_due("webhook", time_after_question(60)));
 }
 
-TEST(NotificationState, NoIntervalMeansNoReminders) {
+TEST(NotificationState, no_interval_means_no_reminders) {
     NotificationState notifications;
     EXPECT_FALSE(notifications.remind(asked_at, time_after_question(1'000'000), {seconds(0), 3}));
 }
@@ -98,7 +98,7 @@ protected:
     NotificationLog log_;
 };
 
-TEST_F(NotificationLogTest, ReadsBackWhatItWrote) {
+TEST_F(NotificationLogTest, reads_back_what_it_wrote) {
     NotificationState notifications;
     notifications.succeeded("file");
     notifications.failed("webhook", "no network", time_after_question(0));
@@ -113,7 +113,7 @@ TEST_F(NotificationLogTest, ReadsBackWhatItWrote) {
     EXPECT_EQ(read.handlers.at("webhook").next_try, "2026-01-02T00:01:00.000Z");
 }
 
-TEST_F(NotificationLogTest, AnUnreadableLogOwesEveryNotification) {
+TEST_F(NotificationLogTest, an_unreadable_log_owes_every_notification) {
     std::filesystem::create_directories(log_.file("ESC-1").parent_path());
     for (const char* bytes :
          {"", "{", "[]", R"({"handlers": 3, "reminder": -1})", R"({"handlers": {"webhook": {"told": "x"}}})"}) {
@@ -122,7 +122,7 @@ TEST_F(NotificationLogTest, AnUnreadableLogOwesEveryNotification) {
     }
 }
 
-TEST_F(NotificationLogTest, OnlyOneProcessNotifiesAtATime) {
+TEST_F(NotificationLogTest, only_one_process_notifies_at_a_time) {
     const auto first = log_.lock("ESC-1");
     ASSERT_TRUE(first.ok());
     EXPECT_TRUE(first->valid());
@@ -131,33 +131,33 @@ TEST_F(NotificationLogTest, OnlyOneProcessNotifiesAtATime) {
     EXPECT_FALSE(second->valid());
 }
 
-TEST_F(NotificationLogTest, AMissingQuestionCannotBeSent) {
+TEST_F(NotificationLogTest, a_missing_question_cannot_be_sent) {
     const auto held = log_.lock("ESC-2");
     ASSERT_FALSE(held.ok());
     EXPECT_EQ(held.error().code, "AF-ESC-056");
 }
 
-TEST_F(NotificationLogTest, AnUnwritableFolderIsReported) {
+TEST_F(NotificationLogTest, an_unwritable_folder_is_reported) {
     std::ofstream(temporary_.path() / ".told") << "in the way";
     const auto written = log_.write("ESC-1", NotificationState(), {});
     ASSERT_FALSE(written.ok());
     EXPECT_EQ(written.error().code, "AF-ESC-056");
 }
 
-TEST(AnswerRule, NoTimeoutMeansNoDeadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
+TEST(AnswerRule, no_timeout_means_no_deadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
 
-TEST(AnswerRule, TheDeadlineCountsFromTheQuestion) {
+TEST(AnswerRule, the_deadline_counts_from_the_question) {
     EXPECT_EQ((AnswerRule{hours(24), "abort", ""}.of(asked_at, {"a"}, false)),
               (AnswerBy{"2026-01-03T00:00:00.000Z", "abort", ""}));
 }
 
-TEST(AnswerRule, TheDefaultIsTheFirstOptionUnlessTheSettingsNameOne) {
+TEST(AnswerRule, the_default_is_the_first_option_unless_the_settings_name_one) {
     EXPECT_EQ((AnswerRule{hours(1), "default", ""}.of(asked_at, {"a", "b"}, false)).default_answer, "a");
     EXPECT_EQ((AnswerRule{hours(1), "default", "do nothing"}.of(asked_at, {"a", "b"}, false)).default_answer, "do nothing");
     EXPECT_EQ((AnswerRule{hours(1), "default", ""}.of(asked_at, {}, false)).default_answer, "");
 }
 
-TEST(AnswerRule, ADeadlineNeverApproves) {
+TEST(AnswerRule, a_deadline_never_approves) {
     const AnswerBy by = AnswerRule{hours(1), "default", "yes"}.of(asked_at, {}, true);
     EXPECT_EQ(by.then, "pause");
     EXPECT_EQ(by.default_answer, "");

@@ -41,7 +41,7 @@ protected:
     Project project;
 };
 
-TEST_F(ScaffoldFor, Cpp) {
+TEST_F(ScaffoldFor, cpp) {
     EXPECT_THAT(
         lay({{"CMakeLists.txt",
               "cmake_minimum_required(VERSION 3.19)\nproject(one CXX)\nadd_library(one STATIC src/one.cpp)\ntarget_include_directories(one PUBLIC src)\n"},
@@ -51,7 +51,7 @@ TEST_F(ScaffoldFor, Cpp) {
     // The pipeline case cpp_without_a_suite builds and runs it.
 }
 
-TEST_F(ScaffoldFor, Go) {
+TEST_F(ScaffoldFor, go) {
     AGENTFORGE_SCAFFOLD_NEEDS("/usr/bin/go")
     EXPECT_THAT(lay({{"one.go", "package one\n\nfunc One() int { return 1 }\n"}}), ElementsAre("go.mod"));
     expect_run(
@@ -60,11 +60,11 @@ TEST_F(ScaffoldFor, Go) {
         "TestIs", "TestIsNot");
 }
 
-TEST_F(ScaffoldFor, GoWithAModuleNeedsNothing) {
+TEST_F(ScaffoldFor, go_with_a_module_needs_nothing) {
     EXPECT_THAT(lay({{"go.mod", "module one\n\ngo 1.16\n"}, {"one.go", "package one\n"}}), IsEmpty());
 }
 
-TEST_F(ScaffoldFor, Rust) {
+TEST_F(ScaffoldFor, rust) {
     AGENTFORGE_SCAFFOLD_NEEDS("/usr/bin/cargo")
     EXPECT_THAT(lay({{"src/lib.rs", "pub fn one() -> i32 {\n    1\n}\n"}}), ElementsAre("Cargo.toml"));
     expect_run(
@@ -73,8 +73,8 @@ TEST_F(ScaffoldFor, Rust) {
         "is", "is_not");
 }
 
-// SetUpFor.MavenWithAScaffoldedSuite builds and runs it.
-TEST_F(ScaffoldFor, JavaGetsJUnit) {
+// SetUpFor.maven_with_a_scaffolded_suite builds and runs it.
+TEST_F(ScaffoldFor, java_gets_junit) {
     EXPECT_THAT(lay({{"pom.xml", "<project>\n</project>\n"}, {"src/main/java/One.java", ""}}), ElementsAre("pom.xml"));
     EXPECT_THAT(project.tree("t")["pom.xml"],
                 HasSubstr("<project>\n  <dependencies>\n    <dependency>\n      <groupId>junit</groupId>"));
@@ -93,7 +93,7 @@ TEST_F(ScaffoldFor, JavaGetsJUnit) {
         IsEmpty());
 }
 
-TEST_F(ScaffoldFor, NodeNeedsNothing) {
+TEST_F(ScaffoldFor, node_needs_nothing) {
     EXPECT_THAT(
         lay({{"package.json", "{\"name\": \"one\", \"type\": \"module\"}\n"}, {"src/one.js", "export const one = () => 1;\n"}}),
         IsEmpty());
@@ -103,7 +103,7 @@ TEST_F(ScaffoldFor, NodeNeedsNothing) {
         "is", "is not");
 }
 
-TEST_F(ScaffoldFor, PythonNeedsNothing) {
+TEST_F(ScaffoldFor, python_needs_nothing) {
     EXPECT_THAT(lay({{"one.py", "def one():\n    return 1\n"}}), IsEmpty());
     expect_run(
         "tests/test_one.py",

@@ -46,7 +46,7 @@ protected:
     Registries registries;
 };
 
-TEST_F(SetUpFor, Pip) {
+TEST_F(SetUpFor, pip) {
     environment("PIP_INDEX_URL", registries.address() + "/pip/");
     use();
     project.tree("t") = {
@@ -57,7 +57,7 @@ TEST_F(SetUpFor, Pip) {
     expect_fetched_once("test_it.py::T::test_greets");
 }
 
-TEST_F(SetUpFor, Go) {
+TEST_F(SetUpFor, go) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     environment("GOPROXY", registries.address() + "/go");
     environment("GOSUMDB", "off");
@@ -71,7 +71,7 @@ TEST_F(SetUpFor, Go) {
     expect_fetched_once("a_test.go::TestGreets");
 }
 
-TEST_F(SetUpFor, GoSkipsVendoredModules) {
+TEST_F(SetUpFor, go_skips_vendored_modules) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     use();
     project.tree("t") = {
@@ -86,7 +86,7 @@ TEST_F(SetUpFor, GoSkipsVendoredModules) {
     EXPECT_EQ(status_of(report, "a_test.go::TestGreets"), TestStatus::passed) << joined(report.blocking_issues);
 }
 
-TEST_F(SetUpFor, Cargo) {
+TEST_F(SetUpFor, cargo) {
     AGENTFORGE_NEEDS("/usr/bin/cargo")
     use({{"readable", {(registries.folder() / "index").string()}}});
     project.tree("t") = {
@@ -100,7 +100,7 @@ TEST_F(SetUpFor, Cargo) {
     expect_fetched_once("src/lib.rs::tests::greets");
 }
 
-TEST_F(SetUpFor, MavenWithAScaffoldedSuite) {
+TEST_F(SetUpFor, maven_with_a_scaffolded_suite) {
     AGENTFORGE_NEEDS("/usr/bin/mvn")
     AGENTFORGE_NEEDS("/usr/share/maven-repo/junit/junit/4.13.2")
     // The system's repository is not used: it is empty here.
@@ -132,7 +132,7 @@ TEST_F(SetUpFor, MavenWithAScaffoldedSuite) {
     expect_fetched_once("src/test/java/OneTest.java::OneTest::is");
 }
 
-TEST_F(SetUpFor, AChangedLockfileNeedsApprovalAgain) {
+TEST_F(SetUpFor, a_changed_lockfile_needs_approval_again) {
     AGENTFORGE_NEEDS("/usr/bin/go")
     environment("GOPROXY", registries.address() + "/go");
     environment("GOSUMDB", "off");

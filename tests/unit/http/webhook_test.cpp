@@ -58,7 +58,7 @@ std::string header_of(const std::string& request, const std::string& name) {
     return request.substr(from, request.find("\r\n", from) - from);
 }
 
-TEST_F(Webhook, NotifiesSlackInOneRequest) {
+TEST_F(Webhook, notifies_slack_in_one_request) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     ASSERT_TRUE(handler().notify(question(), context_).ok());
@@ -74,7 +74,7 @@ TEST_F(Webhook, NotifiesSlackInOneRequest) {
     EXPECT_THAT(blocks, HasSubstr("`agentforge resolve ESC-task-1-green-1 \\\"…\\\"`"));
 }
 
-TEST_F(Webhook, SignsTimestampAndBody) {
+TEST_F(Webhook, signs_timestamp_and_body) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     variables_["AGENTFORGE_WEBHOOK_SECRET"] = "a key of some length";
@@ -87,19 +87,19 @@ TEST_F(Webhook, SignsTimestampAndBody) {
 }
 
 /// From `printf 'v1:1700000000:{"a":1}' | openssl dgst -sha256 -hmac topsecret`.
-TEST(WebhookSignature, MatchesAKnownSignature) {
+TEST(WebhookSignature, matches_a_known_signature) {
     EXPECT_EQ(signature("topsecret", "1700000000", R"({"a":1})"),
               "v1=d20dbd311ee1656bcc5b383fbc88cdd23d89eaecb35e9144ed1373452092caca");
 }
 
-TEST_F(Webhook, SignsNothingWithoutAKey) {
+TEST_F(Webhook, signs_nothing_without_a_key) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     ASSERT_TRUE(handler().notify(question(), context_).ok());
     EXPECT_EQ(header_of(server.requests()[0], "X-AgentForge-Signature"), "(none)");
 }
 
-TEST_F(Webhook, RetriesWithTheSameIdempotencyKeyUntilAccepted) {
+TEST_F(Webhook, retries_with_the_same_idempotency_key_until_accepted) {
     const Server server({Script{{response(503, "text/plain", "busy")}, none},
                          Script{{response(429, "text/plain", "slow down")}, none}, Script{{}, none},
                          Script{{response(204, "text/plain", "")}, none}});
@@ -111,7 +111,7 @@ TEST_F(Webhook, RetriesWithTheSameIdempotencyKeyUntilAccepted) {
     }
 }
 
-TEST_F(Webhook, DoesNotRetryARefusedRequest) {
+TEST_F(Webhook, does_not_retry_a_refused_request) {
     const Server server(response(404, "text/plain", "no_service"));
     at(server);
     const Error error = failure();
@@ -120,7 +120,7 @@ TEST_F(Webhook, DoesNotRetryARefusedRequest) {
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, DoesNotFollowARedirect) {
+TEST_F(Webhook, does_not_follow_a_redirect) {
     const Server elsewhere(response(200, "text/plain", "ok"));
     const Server server(response(302, "text/plain", "", "Location: " + elsewhere.url() + "/\r\n"));
     at(server);
@@ -128,7 +128,7 @@ TEST_F(Webhook, DoesNotFollowARedirect) {
     EXPECT_TRUE(elsewhere.requests().empty());
 }
 
-TEST_F(Webhook, GivesUpForNowOnABusyServer) {
+TEST_F(Webhook, gives_up_for_now_on_a_busy_server) {
     const Server server(response(500, "text/plain", "broken"));
     at(server);
     context_.until = std::chrono::steady_clock::now() + std::chrono::milliseconds(150);
@@ -138,21 +138,21 @@ TEST_F(Webhook, GivesUpForNowOnABusyServer) {
     EXPECT_GT(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, DoesNotWaitBeyondTheDeadline) {
+TEST_F(Webhook, does_not_wait_beyond_the_deadline) {
     const Server server(response(429, "text/plain", "later", "Retry-After: 30\r\n"));
     at(server);
     EXPECT_EQ(failure().code, "AF-ESC-053");
     EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Webhook, StopsRetryingWhenCancelled) {
+TEST_F(Webhook, stops_retrying_when_cancelled) {
     const Server server(response(500, "text/plain", "broken"));
     at(server);
     context_.cancel = [&server] { return server.received() > 0; };
     EXPECT_EQ(failure().kind, ErrorKind::cancelled);
 }
 
-TEST_F(Webhook, NoErrorContainsTheAddressOrTheKey) {
+TEST_F(Webhook, no_error_contains_the_address_or_the_key) {
     variables_["AGENTFORGE_WEBHOOK_SECRET"] = "a key of some length";
     for (const int status : {404, 500}) {
         const Server server(response(status, "text/plain", "no"));
@@ -166,13 +166,13 @@ TEST_F(Webhook, NoErrorContainsTheAddressOrTheKey) {
     EXPECT_THAT(failure().to_string(), Not(HasSubstr("sEcReT")));
 }
 
-TEST_F(Webhook, NamesTheVariableOfAMissingAddress) {
+TEST_F(Webhook, names_the_variable_of_a_missing_address) {
     EXPECT_EQ(failure().code, "AF-ESC-051");
     EXPECT_EQ(failure().where, "AGENTFORGE_WEBHOOK_URL");
     EXPECT_EQ(failure({{"url_env", "MY_HOOK"}}).where, "MY_HOOK");
 }
 
-TEST_F(Webhook, RefusesAnInvalidAddressWithAReason) {
+TEST_F(Webhook, refuses_an_invalid_address_with_a_reason) {
     for (const auto& [address, reason] : {std::pair("ftp://x", "must begin with http:// or https://"),
                                           {"not a url", "must begin with http:// or https://"},
                                           {"https://u:p@example.com/x", "must not contain a user or password"},
@@ -183,7 +183,7 @@ TEST_F(Webhook, RefusesAnInvalidAddressWithAReason) {
     }
 }
 
-TEST_F(Webhook, SendsNothingOnceCancelledButStillNamesAMissingAddress) {
+TEST_F(Webhook, sends_nothing_once_cancelled_but_still_names_a_missing_address) {
     context_.cancel = [] { return true; };
     EXPECT_EQ(failure().code, "AF-ESC-051");
     const Server server(response(200, "text/plain", "ok"));
@@ -192,14 +192,14 @@ TEST_F(Webhook, SendsNothingOnceCancelledButStillNamesAMissingAddress) {
     EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_F(Webhook, AllowsPlainHttpOnlyToThisMachine) {
+TEST_F(Webhook, allows_plain_http_only_to_this_machine) {
     variables_["AGENTFORGE_WEBHOOK_URL"] = "http://hooks.example.com/services/x";
     const Error error = failure();
     EXPECT_EQ(error.code, "AF-ESC-051");
     EXPECT_THAT(error.message, HasSubstr("https://"));
 }
 
-TEST_F(Webhook, RequiresTheConfiguredKey) {
+TEST_F(Webhook, requires_the_configured_key) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     EXPECT_EQ(failure({{"secret_env", "HOOK_KEY"}}).code, "AF-ESC-052");
@@ -208,7 +208,7 @@ TEST_F(Webhook, RequiresTheConfiguredKey) {
     EXPECT_TRUE(server.requests().empty());
 }
 
-TEST_F(Webhook, TheQueryOfAnAddressIsKept) {
+TEST_F(Webhook, the_query_of_an_address_is_kept) {
     const Server server(response(200, "text/plain", "ok"));
     at(server, "/flow/?sig=a%2Fb&v=1");
     ASSERT_TRUE(handler().notify(question(), context_).ok());
@@ -218,7 +218,7 @@ TEST_F(Webhook, TheQueryOfAnAddressIsKept) {
     EXPECT_THAT(server.requests()[1], ::testing::StartsWith("POST /?v=1 HTTP/1.1\r\n"));
 }
 
-TEST_F(Webhook, SendsProgramsOneFlatObject) {
+TEST_F(Webhook, sends_programs_one_flat_object) {
     const Server server(response(200, "application/json", "{}"));
     at(server);
     ASSERT_TRUE(handler({{"format", "json"}}).notify(question(), context_).ok());
@@ -230,7 +230,7 @@ TEST_F(Webhook, SendsProgramsOneFlatObject) {
     EXPECT_EQ(body.at("options"), (json::array{"utf-8", "latin-1"}));
 }
 
-TEST_F(Webhook, AReferenceDoesNotContainTheQuestion) {
+TEST_F(Webhook, a_reference_does_not_contain_the_question) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     for (const char* format : {"slack", "json"}) {
@@ -242,7 +242,7 @@ TEST_F(Webhook, AReferenceDoesNotContainTheQuestion) {
     }
 }
 
-TEST_F(Webhook, AnApprovalSaysHowToDecide) {
+TEST_F(Webhook, an_approval_says_how_to_decide) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     ApprovalRequest request;
@@ -257,7 +257,7 @@ TEST_F(Webhook, AnApprovalSaysHowToDecide) {
     EXPECT_THAT(sent, HasSubstr("Slugs"));
 }
 
-TEST_F(Webhook, AReminderHasItsOwnKeyAndNamesTheDeadline) {
+TEST_F(Webhook, a_reminder_has_its_own_key_and_names_the_deadline) {
     const Server server(response(200, "text/plain", "ok"));
     at(server);
     const std::string folder = ::testing::TempDir() + "webhook-" + std::to_string(::getpid());
@@ -274,7 +274,7 @@ TEST_F(Webhook, AReminderHasItsOwnKeyAndNamesTheDeadline) {
     EXPECT_THAT(sent, HasSubstr("Until 2026-01-03T00:00:00.000Z; then the answer is: utf-8."));
 }
 
-TEST(WebhookMessage, CutsALongTextBetweenCharacters) {
+TEST(WebhookMessage, cuts_a_long_text_between_characters) {
     Message message;
     message.event = "question";
     message.id = "ESC-1";
@@ -288,7 +288,7 @@ TEST(WebhookMessage, CutsALongTextBetweenCharacters) {
     }
 }
 
-TEST_F(Webhook, AnUnknownSettingIsNamed) {
+TEST_F(Webhook, an_unknown_setting_is_named) {
     for (const auto& [key, value] :
          json::object{{"url", "https://x"}, {"format", "xml"}, {"content", 3}, {"timeout_seconds", 0}}) {
         const std::string name(key);

@@ -647,7 +647,7 @@ TEST_F(JournalFork, may_be_forked_again) {
     EXPECT_EQ(Journal::read(grandchild).value().size(), 3U);
 }
 
-TEST(JournalFormat, ANewerFormatIsReportedAsNewerNotDamaged) {
+TEST(JournalFormat, a_newer_format_is_reported_as_newer_not_damaged) {
     const TemporaryDirectory folder("journal-format");
     const auto file = folder.path() / "actions.yaml";
     ASSERT_TRUE(write_file_atomic(file, "agentforge_journal: 12\ntask_id: \"x\"\nactions:\n", Durability::cached).ok());
@@ -658,7 +658,7 @@ TEST(JournalFormat, ANewerFormatIsReportedAsNewerNotDamaged) {
     EXPECT_EQ(Journal::open(file).error().code, "AF-JRNL-008");
 }
 
-TEST(JournalFormat, ANonNumericFormatIsDamage) {
+TEST(JournalFormat, a_non_numeric_format_is_damage) {
     const TemporaryDirectory folder("journal-format");
     const auto file = folder.path() / "actions.yaml";
     for (const char* line : {"agentforge_journal: one\n", "agentforge_journal: \n", "agentforge_journal: 99999999999999\n",

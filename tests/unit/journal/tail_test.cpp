@@ -39,7 +39,7 @@ protected:
     std::vector<JournalOffset> places_;
 };
 
-TEST_F(JournalTailTest, TailReturnsEachRecordOnceAsItIsAppended) {
+TEST_F(JournalTailTest, tail_returns_each_record_once_as_it_is_appended) {
     JournalTail tail(path_);
     EXPECT_TRUE(read(tail).empty());
     EXPECT_EQ(tail.header().at("task_id"), "task-1");
@@ -51,7 +51,7 @@ TEST_F(JournalTailTest, TailReturnsEachRecordOnceAsItIsAppended) {
     EXPECT_EQ(tail.head().hash, journal_->head().hash);
 }
 
-TEST_F(JournalTailTest, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
+TEST_F(JournalTailTest, tail_returns_shared_records_with_the_first_own_record) {
     append(2);
     const JournalHead head = journal_->head();
     const fs::path fork = folder_.path() / "fork" / "actions.yaml";
@@ -71,14 +71,14 @@ TEST_F(JournalTailTest, TailReturnsSharedRecordsWithTheFirstOwnRecord) {
     EXPECT_EQ(seen, (std::vector<Sequence>{1, 2, 3}));
 }
 
-TEST_F(JournalTailTest, TailReadsMoreThanAChunk) {
+TEST_F(JournalTailTest, tail_reads_more_than_a_chunk) {
     append(3000);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 3000U);
     EXPECT_EQ(tail.head().seq, 3000U);
 }
 
-TEST_F(JournalTailTest, TailLeavesAnIncompleteLineForTheNextRead) {
+TEST_F(JournalTailTest, tail_leaves_an_incomplete_line_for_the_next_read) {
     append(1);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 1U);
@@ -91,7 +91,7 @@ TEST_F(JournalTailTest, TailLeavesAnIncompleteLineForTheNextRead) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{2}));
 }
 
-TEST_F(JournalTailTest, TailRefusesAChangedRecord) {
+TEST_F(JournalTailTest, tail_refuses_a_changed_record) {
     append(2);
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(-200, std::ios::end);
@@ -104,7 +104,7 @@ TEST_F(JournalTailTest, TailRefusesAChangedRecord) {
     EXPECT_EQ(tail.head().seq, 1U);
 }
 
-TEST_F(JournalTailTest, EveryReaderRefusesALineThatIsTooLong) {
+TEST_F(JournalTailTest, every_reader_refuses_a_line_that_is_too_long) {
     append(1);
     add_bytes("- {\"seq\": 2, \"type\": \"note\", \"message\": \"" + std::string(65UL << 20U, 'x') + "\"}\n");
     JournalTail tail(path_);
@@ -116,14 +116,14 @@ TEST_F(JournalTailTest, EveryReaderRefusesALineThatIsTooLong) {
     EXPECT_EQ(followed.error().message, read.error().message);
 }
 
-TEST_F(JournalTailTest, DoesNotWriteARecordThatNoReaderWouldAccept) {
+TEST_F(JournalTailTest, does_not_write_a_record_that_no_reader_would_accept) {
     const auto appended = journal_->append({{"type", "note"}, {"message", std::string(65UL << 20U, 'x')}});
     ASSERT_FALSE(appended.ok());
     EXPECT_EQ(appended.error().code, "AF-JRNL-005");
     append(1);
 }
 
-TEST_F(JournalTailTest, TailContinuesFromAMark) {
+TEST_F(JournalTailTest, tail_continues_from_a_mark) {
     append(3);
     const JournalMark mark = journal_->mark();
     append(2);
@@ -134,7 +134,7 @@ TEST_F(JournalTailTest, TailContinuesFromAMark) {
     EXPECT_EQ(tail.mark().parts, journal_->mark().parts);
 }
 
-TEST_F(JournalTailTest, TailReportsAReplacedFile) {
+TEST_F(JournalTailTest, tail_reports_a_replaced_file) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -145,7 +145,7 @@ TEST_F(JournalTailTest, TailReportsAReplacedFile) {
     EXPECT_EQ(count.error().code, "AF-JRNL-006");
 }
 
-TEST_F(JournalTailTest, TailRefusesALinkInPlaceOfItsFile) {
+TEST_F(JournalTailTest, tail_refuses_a_link_in_place_of_its_file) {
     append(2);
     JournalTail tail(path_);
     EXPECT_EQ(read(tail).size(), 2U);
@@ -156,7 +156,7 @@ TEST_F(JournalTailTest, TailRefusesALinkInPlaceOfItsFile) {
     EXPECT_EQ(JournalTail(path_).read(take).error().code, "AF-JRNL-009");
 }
 
-TEST_F(JournalTailTest, TailReturnsARejectedRecordAgain) {
+TEST_F(JournalTailTest, tail_returns_a_rejected_record_again) {
     append(1);
     JournalTail tail(path_);
     EXPECT_FALSE(tail.read([](const Record&, JournalOffset) {
@@ -166,7 +166,7 @@ TEST_F(JournalTailTest, TailReturnsARejectedRecordAgain) {
     EXPECT_EQ(read(tail), (std::vector<Sequence>{1}));
 }
 
-TEST_F(JournalTailTest, TailFindsARecordByItsPosition) {
+TEST_F(JournalTailTest, tail_finds_a_record_by_its_position) {
     append(5);
     JournalTail tail(path_);
     (void)read(tail);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The agentic mode without a task: how a call uses its place, and what is collected.
-#include "pipeline/agent/agentic.hpp"
-#include "pipeline/agent/agentic_recording.hpp"
+#include "pipeline/agent_run/agentic.hpp"
+#include "pipeline/agent_run/agentic_recording.hpp"
 
 #include <filesystem>
 #include <fstream>

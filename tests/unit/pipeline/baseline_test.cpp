@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suite before the task, the checks after an edit and the criteria at a phase's end, as recorded in the task's journal.
 #include "gates/engine/baseline.hpp"
-#include "pipeline/agent/agentic.hpp"
+#include "pipeline/agent_run/agentic.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "unit/pipeline/bench.hpp"
 

@@ -8,7 +8,7 @@
 #include "config/gate_names.hpp"
 #include "config/template_checks.hpp"
 #include "pipeline/entry/imports.hpp"
-#include "task/state_bytes.hpp"
+#include "task/bytes_io.hpp"
 #include "unit/pipeline/random_turn.hpp"
 
 namespace agentforge::kernel::testing {
@@ -188,10 +188,10 @@ void property_4(const Task& task, Dice& dice) {
     for (std::size_t i = 0; i < cut; ++i) { ASSERT_TRUE(fold(resumed, task.journal[i].body).ok()); }
     BytesOut kept;
     kept.add(resumed);
-    const std::string bytes = kept.take();
+    const std::string bytes = kept.release();
     BytesIn snapshot(bytes);
     TaskState read;
-    ASSERT_TRUE(snapshot.take(read));
+    ASSERT_TRUE(snapshot.read(read));
     for (std::size_t i = cut; i < task.journal.size(); ++i) { ASSERT_TRUE(fold(read, task.journal[i].body).ok()); }
     EXPECT_TRUE(read == task.state) << "property 4: a process that read the state after record " << cut << " came elsewhere";
 }

@@ -119,21 +119,21 @@ protected:
     std::unique_ptr<HandlerGroup> group_;
 };
 
-TEST_F(HandlerGroupTest, EachHandlerNotifiesOnce) {
+TEST_F(HandlerGroupTest, each_handler_notifies_once) {
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     ASSERT_TRUE(again().notify(escalation_, context_).ok());
     EXPECT_EQ(first_->notified, 1U);
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, NotifiesSequentiallyIfNoThreadIsAvailable) {
+TEST_F(HandlerGroupTest, notifies_sequentially_if_no_thread_is_available) {
     const NoThreads none;
     ASSERT_TRUE(group().notify(escalation_, context_).ok());
     EXPECT_EQ(first_->notified, 1U);
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, AFailedHandlerDoesNotBlockOthers) {
+TEST_F(HandlerGroupTest, a_failed_handler_does_not_block_others) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     const auto notified = group().notify(escalation_, context_);
     ASSERT_FALSE(notified.ok());
@@ -141,7 +141,7 @@ TEST_F(HandlerGroupTest, AFailedHandlerDoesNotBlockOthers) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, AFailedHandlerRetriesAfterItsDelay) {
+TEST_F(HandlerGroupTest, a_failed_handler_retries_after_its_delay) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
@@ -152,19 +152,19 @@ TEST_F(HandlerGroupTest, AFailedHandlerRetriesAfterItsDelay) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, AResumeRetriesWithoutDelay) {
+TEST_F(HandlerGroupTest, a_resume_retries_without_delay) {
     first_->on_notify = [](const Escalation&) { return Result<void>(no_network()); };
     ASSERT_FALSE(group().notify(escalation_, context_).ok());
     first_->on_notify = [](const Escalation&) { return Result<void>(); };
     EXPECT_THAT(again().process_due(id, context_, true).notified, ElementsAre("first"));
 }
 
-TEST_F(HandlerGroupTest, ANotificationLostInACrashIsStillDue) {
+TEST_F(HandlerGroupTest, a_notification_lost_in_a_crash_is_still_due) {
     HandlerGroup& after_the_crash = group();
     EXPECT_THAT(after_the_crash.process_due(id, context_, true).notified, ElementsAre("first", "second"));
 }
 
-TEST_F(HandlerGroupTest, ARepeatedNotificationHasTheSameNumber) {
+TEST_F(HandlerGroupTest, a_repeated_notification_has_the_same_number) {
     unsigned seen = 99;
     first_->on_notify = [&](const Escalation&) {
         seen = static_cast<unsigned>(notification_file().at("reminder").as_int64());
@@ -177,7 +177,7 @@ TEST_F(HandlerGroupTest, ARepeatedNotificationHasTheSameNumber) {
     EXPECT_EQ(seen, 0U);
 }
 
-TEST_F(HandlerGroupTest, RemindersAreNumberedAndStopAtTheLimit) {
+TEST_F(HandlerGroupTest, reminders_are_numbered_and_stop_at_the_limit) {
     const ReminderPolicy policy{std::chrono::hours(1), 2};
     ASSERT_TRUE(group({}, policy).notify(escalation_, context_).ok());
     for (const unsigned expected : {1U, 2U}) {
@@ -190,14 +190,14 @@ TEST_F(HandlerGroupTest, RemindersAreNumberedAndStopAtTheLimit) {
     EXPECT_THAT(again(policy).process_due(id, context_, true).notified, IsEmpty());
 }
 
-TEST_F(HandlerGroupTest, AnAnsweredQuestionIsLeftAlone) {
+TEST_F(HandlerGroupTest, an_answered_question_is_left_alone) {
     HandlerGroup& handlers = group();
     ASSERT_TRUE(store_.resolve(id, Resolution{false, {{"answer", "left"}}, "ada"}).ok());
     EXPECT_THAT(handlers.process_due(id, context_, true).notified, IsEmpty());
     EXPECT_EQ(first_->notified, 0U);
 }
 
-TEST_F(HandlerGroupTest, APassedDeadlineAbortsIfConfigured) {
+TEST_F(HandlerGroupTest, a_passed_deadline_aborts_if_configured) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "abort");
@@ -207,7 +207,7 @@ TEST_F(HandlerGroupTest, APassedDeadlineAbortsIfConfigured) {
     EXPECT_EQ((*answer)->resolved_by, "deadline");
 }
 
-TEST_F(HandlerGroupTest, APassedDeadlineAnswersWithTheFirstOption) {
+TEST_F(HandlerGroupTest, a_passed_deadline_answers_with_the_first_option) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "default", ""});
     clock_.advance(std::chrono::hours(2));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "default");
@@ -216,14 +216,14 @@ TEST_F(HandlerGroupTest, APassedDeadlineAnswersWithTheFirstOption) {
     EXPECT_EQ((*answer)->context.at("answer"), "left");
 }
 
-TEST_F(HandlerGroupTest, NothingIsAnsweredBeforeTheDeadline) {
+TEST_F(HandlerGroupTest, nothing_is_answered_before_the_deadline) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "abort", ""});
     clock_.advance(std::chrono::hours(2) - milliseconds(1));
     EXPECT_EQ(handlers.process_due(id, context_, false).deadline_answer, "");
     EXPECT_FALSE(store_.answer_version(id));
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
+TEST_F(HandlerGroupTest, a_deadline_that_pauses_leaves_the_question_open_and_says_so) {
     HandlerGroup& handlers = group({std::chrono::hours(2), "pause", ""});
     clock_.advance(std::chrono::hours(3));
     const ProcessedDue done = handlers.process_due(id, context_, false);
@@ -232,13 +232,13 @@ TEST_F(HandlerGroupTest, ADeadlineThatPausesLeavesTheQuestionOpenAndSaysSo) {
     EXPECT_FALSE(store_.answer_version(id));
 }
 
-TEST_F(HandlerGroupTest, ADeadlineNeverApproves) {
+TEST_F(HandlerGroupTest, a_deadline_never_approves) {
     const ApprovalRequest request = overdue_approval("default", "yes");
     EXPECT_TRUE(group_->process_due(request.id, context_, false).overdue);
     EXPECT_FALSE(store_.answer_version(request.id));
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatAbortsRejectsAnApproval) {
+TEST_F(HandlerGroupTest, a_deadline_that_aborts_rejects_an_approval) {
     const ApprovalRequest request = overdue_approval("abort", "");
     EXPECT_EQ(group_->process_due(request.id, context_, false).deadline_answer, "abort");
     const auto decision = store_.decision(request.id);
@@ -247,7 +247,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatAbortsRejectsAnApproval) {
     EXPECT_FALSE((*decision)->feedback);
 }
 
-TEST_F(HandlerGroupTest, TheFirstAnswerWinsAndTheOthersAreCancelled) {
+TEST_F(HandlerGroupTest, the_first_answer_wins_and_the_others_are_cancelled) {
     first_->on_wait = until_cancelled;
     second_->on_wait = [](CallContext&) {
         return Result<std::optional<Resolution>>(Resolution{false, {{"answer", "right"}}, "ada"});
@@ -259,7 +259,7 @@ TEST_F(HandlerGroupTest, TheFirstAnswerWinsAndTheOthersAreCancelled) {
     EXPECT_FALSE(left_behind_);
 }
 
-TEST_F(HandlerGroupTest, AHandlerThatCannotAskDoesNotBlockOthers) {
+TEST_F(HandlerGroupTest, a_handler_that_cannot_ask_does_not_block_others) {
     first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     second_->on_wait = [this](CallContext&) {
         while (context_.logged.empty() && first_->asked == 0) { ::poll(nullptr, 0, 1); }
@@ -269,7 +269,7 @@ TEST_F(HandlerGroupTest, AHandlerThatCannotAskDoesNotBlockOthers) {
     ASSERT_TRUE(answer.ok() && answer->has_value());
 }
 
-TEST_F(HandlerGroupTest, WaitsForTheDeadlineEvenWithoutAUsableHandler) {
+TEST_F(HandlerGroupTest, waits_for_the_deadline_even_without_a_usable_handler) {
     static_cast<void>(group({std::chrono::hours(1), "abort", ""}));
     clock_.advance(std::chrono::hours(1));
     HandlerGroup refused({{"first", first_, no_network()}},
@@ -280,7 +280,7 @@ TEST_F(HandlerGroupTest, WaitsForTheDeadlineEvenWithoutAUsableHandler) {
     EXPECT_EQ(first_->asked, 0U);
 }
 
-TEST_F(HandlerGroupTest, KeepsWaitingIfEveryHandlerFails) {
+TEST_F(HandlerGroupTest, keeps_waiting_if_every_handler_fails) {
     first_->on_wait = second_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     context_.until = std::chrono::steady_clock::now() + milliseconds(200);
     const auto answer = group().wait_for_resolution(escalation_, context_);
@@ -290,7 +290,7 @@ TEST_F(HandlerGroupTest, KeepsWaitingIfEveryHandlerFails) {
     EXPECT_EQ(context_.logged, no_network().to_string() + "\n" + no_network().to_string() + "\n") << "each is named once";
 }
 
-TEST_F(HandlerGroupTest, AnUnavailableHandlerEndsTheWaitIfItIsTheOnlyOne) {
+TEST_F(HandlerGroupTest, an_unavailable_handler_ends_the_wait_if_it_is_the_only_one) {
     first_->on_wait = [](CallContext&) { return Result<std::optional<Resolution>>(no_network()); };
     const auto answer = group().wait_for_resolution(escalation_, context_);
     ASSERT_TRUE(answer.ok());
@@ -298,7 +298,7 @@ TEST_F(HandlerGroupTest, AnUnavailableHandlerEndsTheWaitIfItIsTheOnlyOne) {
     EXPECT_LT(std::chrono::steady_clock::now(), context_.until);
 }
 
-TEST_F(HandlerGroupTest, RemindersAreSentDuringTheWait) {
+TEST_F(HandlerGroupTest, reminders_are_sent_during_the_wait) {
     const ReminderPolicy policy{std::chrono::hours(1), 1};
     first_->on_wait = [this](CallContext& context) {
         clock_.advance(std::chrono::hours(1));
@@ -312,7 +312,7 @@ TEST_F(HandlerGroupTest, RemindersAreSentDuringTheWait) {
     EXPECT_EQ(second_->notified, 2U);
 }
 
-TEST_F(HandlerGroupTest, ADeadlineThatPassesDuringTheWaitIsTheAnswer) {
+TEST_F(HandlerGroupTest, a_deadline_that_passes_during_the_wait_is_the_answer) {
     first_->on_wait = [this](CallContext& context) {
         clock_.advance(std::chrono::hours(1));
         return until_cancelled(context);
@@ -324,7 +324,7 @@ TEST_F(HandlerGroupTest, ADeadlineThatPassesDuringTheWaitIsTheAnswer) {
     EXPECT_EQ((*answer)->resolved_by, "deadline");
 }
 
-TEST_F(HandlerGroupTest, AHangingHandlerIsAbandonedAndNamed) {
+TEST_F(HandlerGroupTest, a_hanging_handler_is_abandoned_and_named) {
     const auto open = std::make_shared<std::atomic<bool>>(false);
     const auto gone = std::make_shared<std::atomic<bool>>(false);
     first_->on_notify = [open, gone](const Escalation&) {
@@ -343,7 +343,7 @@ TEST_F(HandlerGroupTest, AHangingHandlerIsAbandonedAndNamed) {
     while (!*gone) { ::poll(nullptr, 0, 1); }
 }
 
-TEST_F(HandlerGroupTest, ARefusedHandlerIsReportedEachTimeAndNeverCalled) {
+TEST_F(HandlerGroupTest, a_refused_handler_is_reported_each_time_and_never_called) {
     static_cast<void>(group());
     HandlerGroupOptions options{.clock = clock_, .store = store_};
     HandlerGroup handlers({{"first", first_, no_network()}, {"second", second_}}, options);
@@ -352,7 +352,7 @@ TEST_F(HandlerGroupTest, ARefusedHandlerIsReportedEachTimeAndNeverCalled) {
     EXPECT_EQ(second_->notified, 1U);
 }
 
-TEST_F(HandlerGroupTest, SecretsAreNotSentToHandlers) {
+TEST_F(HandlerGroupTest, secrets_are_not_sent_to_handlers) {
     const Redactor redactor({{"KEY", "hunter2-hunter2-hunter2"}}, {}, std::string(64, '1'));
     static_cast<void>(group());
     std::string seen;

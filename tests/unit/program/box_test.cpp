@@ -21,33 +21,33 @@ using ::testing::HasSubstr;
 
 constexpr const char* now_text = "2026-01-02T15:30:00.000Z";
 
-TEST(TerminalBox, FramesItsPartsAndOmitsEmptyOnes) {
+TEST(TerminalBox, frames_its_parts_and_omits_empty_ones) {
     EXPECT_THAT(boxed({{{.text = "HEAD", .right = "right"}}, {}, {{.text = "body"}}}, {.columns = 20}),
                 ElementsAre("┌──────────────────┐", "│ HEAD       right │", "├──────────────────┤", "│ body             │",
                             "└──────────────────┘"));
 }
 
-TEST(TerminalBox, TruncatesTextAndKeepsTheRightEdge) {
+TEST(TerminalBox, truncates_text_and_keeps_the_right_edge) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "3 s"}}}, {.columns = 24}).at(1), "│ aaaaaaaaaaaaaaa… 3 s │");
 }
 
-TEST(TerminalBox, OmitsTheRightTextIfItDoesNotFit) {
+TEST(TerminalBox, omits_the_right_text_if_it_does_not_fit) {
     EXPECT_EQ(boxed({{{.text = std::string(40, 'a'), .right = "a long time"}}}, {.columns = 20}).at(1), "│ aaaaaaaaaaaaaaa… │");
 }
 
-TEST(TerminalBox, WrapsTextThatMustNotBeCut) {
+TEST(TerminalBox, wraps_text_that_must_not_be_cut) {
     const auto lines = boxed({{{.text = "  one two three four five six", .whole = true}}}, {.columns = 20});
     EXPECT_THAT(lines,
                 ElementsAre("┌──────────────────┐", "│   one two three  │", "│   four five six  │", "└──────────────────┘"));
 }
 
-TEST(TerminalBox, BreaksAWordLongerThanALine) {
+TEST(TerminalBox, breaks_a_word_longer_than_a_line) {
     const auto lines = boxed({{{.text = std::string(40, 'x'), .whole = true}}}, {.columns = 20});
     EXPECT_EQ(lines.at(1), "│ xxxxxxxxxxxxxxxx │");
     EXPECT_EQ(lines.at(3), "│ xxxxxxxx         │");
 }
 
-TEST(TerminalBox, EveryLineIsAsWideAsTheTerminalForAnyText) {
+TEST(TerminalBox, every_line_is_as_wide_as_the_terminal_for_any_text) {
     for (const std::size_t columns : {20U, 23U, 40U, 80U}) {
         for (const char* text : {"", "日本語のとても長い文章がここに書いてあります。そしてまだ続きます",
                                  "  an indented  text   with blanks that goes on for quite a while …",
@@ -61,20 +61,20 @@ TEST(TerminalBox, EveryLineIsAsWideAsTheTerminalForAnyText) {
     }
 }
 
-TEST(TerminalBox, IsAtMost100CellsWide) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
+TEST(TerminalBox, is_at_most_100_cells_wide) { EXPECT_EQ(cells_of(boxed({{{.text = "x"}}}, {.columns = 300}).front()), 100U); }
 
-TEST(TerminalBox, IsAsciiOnAnAsciiTerminal) {
+TEST(TerminalBox, is_ascii_on_an_ascii_terminal) {
     EXPECT_THAT(boxed({{{.text = "✓ done"}}}, {.columns = 20, .unicode = false}),
                 ElementsAre("+------------------+", "| + done           |", "+------------------+"));
 }
 
-TEST(TerminalBox, ColoursOnlyTheSignAndOnlyOnAColourTerminal) {
+TEST(TerminalBox, colours_only_the_sign_and_only_on_a_colour_terminal) {
     const BoxPart part{{.text = "✓ done", .colours = "32"}};
     EXPECT_EQ(boxed({part}, {.columns = 20, .colour = true}).at(1), "│ \x1b[32m✓\x1b[0m done           │");
     EXPECT_EQ(boxed({part}, {.columns = 20}).at(1), "│ ✓ done           │");
 }
 
-TEST(TerminalBox, ABarIsFullOnlyAtTheEnd) {
+TEST(TerminalBox, a_bar_is_full_only_at_the_end) {
     EXPECT_EQ(bar_of(0, 8, 10), "░░░░░░░░░░");
     EXPECT_EQ(bar_of(5, 8, 10), "██████░░░░");
     EXPECT_EQ(bar_of(7, 8, 4), "███░");
@@ -82,7 +82,7 @@ TEST(TerminalBox, ABarIsFullOnlyAtTheEnd) {
     EXPECT_EQ(bar_of(0, 0, 2), "░░");
 }
 
-TEST(TimeSince, IsCoarseForOldTimes) {
+TEST(TimeSince, is_coarse_for_old_times) {
     const auto now = *parse_time(now_text);
     EXPECT_EQ(time_since("2026-01-02T15:29:48.000Z", now), "12 s");
     EXPECT_EQ(time_since("2026-01-02T15:20:00.000Z", now), "10 m");
@@ -139,7 +139,7 @@ std::vector<std::string> box_of(const BoxStyle& style, const std::vector<TaskOve
     return boxed(box_of_tasks(here(), "backend", counts, tasks, left_out, style, *parse_time(now_text)), style);
 }
 
-TEST(TaskListBox, MatchesTheSpecification) {
+TEST(TaskListBox, matches_the_specification) {
     EXPECT_THAT(box_of({.columns = 64}), ElementsAre("┌──────────────────────────────────────────────────────────────┐",    //
                                                      "│ AGENTFORGE STATUS                                    backend │",    //
                                                      "├──────────────────────────────────────────────────────────────┤",    //
@@ -158,13 +158,13 @@ TEST(TaskListBox, MatchesTheSpecification) {
                                                      "└──────────────────────────────────────────────────────────────┘"));
 }
 
-TEST(TaskListBox, FitsFortyColumns) {
+TEST(TaskListBox, fits_forty_columns) {
     const auto lines = box_of({.columns = 40});
     for (const std::string& line : lines) { EXPECT_EQ(cells_of(line), 40U) << line; }
     EXPECT_THAT(lines, Contains("│ ● 11111111 GREEN 62%        2 h 15 m │"));
 }
 
-TEST(TaskListBox, WithoutUnicodeAndColoursIsPlainAscii) {
+TEST(TaskListBox, without_unicode_and_colours_is_plain_ascii) {
     for (const std::string& line : box_of({.columns = 64, .colour = false, .unicode = false})) {
         EXPECT_THAT(line, ::testing::Not(HasSubstr("?"))) << line;
     }
@@ -172,14 +172,14 @@ TEST(TaskListBox, WithoutUnicodeAndColoursIsPlainAscii) {
                 Contains("| * 11111111 GREEN ######.... 62%                     2 h 15 m |"));
 }
 
-TEST(TaskListBox, NamesATaskWithoutAProcessAndHowToResumeIt) {
+TEST(TaskListBox, names_a_task_without_a_process_and_how_to_resume_it) {
     TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     const auto lines = box_of({.columns = 64}, {lost});
     EXPECT_THAT(lines, Contains(HasSubstr("✗ 11111111 INTERRUPTED")));
     EXPECT_THAT(lines, Contains(HasSubstr("agentforge resume 11111111")));
 }
 
-TEST(DisplayPlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
+TEST(DisplayPlainLines, show_progress_and_pending_questions_but_nothing_transient) {
     const auto tasks = three_tasks();
     EXPECT_THAT(plain_lines(here(), tasks[0]), ElementsAre("62%  Tests: 8/10  Conformance: ✓  Last: edit_file"));
     EXPECT_THAT(plain_lines(here(), tasks[1]),
@@ -188,23 +188,23 @@ TEST(DisplayPlainLines, ShowProgressAndPendingQuestionsButNothingTransient) {
     EXPECT_TRUE(plain_lines(here(), tasks[2]).empty());
 }
 
-TEST(DisplayPlainLines, SayHowToResumeAnInterruptedTask) {
+TEST(DisplayPlainLines, say_how_to_resume_an_interrupted_task) {
     const TaskOverview lost = overview("a-11111111", "Add OAuth2 authentication", "running", "green");
     EXPECT_TRUE(is_interrupted(lost));
     EXPECT_FALSE(is_interrupted(three_tasks()[0]));
     EXPECT_THAT(plain_lines(here(), lost), ElementsAre("agentforge resume 11111111"));
 }
 
-TEST(TaskListBox, SaysHowManyAreOmitted) {
+TEST(TaskListBox, says_how_many_are_omitted) {
     EXPECT_THAT(box_of({.columns = 64}, {}, 7), Contains(HasSubstr("… and 7 more: agentforge status --limit 0")));
 }
 
-TEST(TaskListBox, EscapesControlCharactersFromAPerson) {
+TEST(TaskListBox, escapes_control_characters_from_a_person) {
     EXPECT_THAT(box_of({.columns = 64}, {overview("a-1", "a\x1b[2Jb\u202e\u061c", "completed", "deliver")}),
                 Contains(HasSubstr("a\\x1b[2Jb\\u202e\\u061c")));
 }
 
-TEST(TaskOverview, NeedsNoProjectionIfTheStateIsKnown) {
+TEST(TaskOverview, needs_no_projection_if_the_state_is_known) {
     TaskState state;
     state.task_id = "task-20260102-a-11111111";
     state.status = TaskStatus::awaiting_approval;

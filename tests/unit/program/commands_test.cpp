@@ -74,7 +74,7 @@ std::set<std::string> options_of(const json::object& command) {
     return names;
 }
 
-TEST(Grammar, HasEveryCommandForRunningAPipeline) {
+TEST(Grammar, has_every_command_for_running_a_pipeline) {
     std::set<std::string> names;
     for (const json::object& command : leaves()) { names.insert(name_of(command).substr(11)); }
     for (const char* wanted : {"init",
@@ -111,11 +111,11 @@ TEST(Grammar, HasEveryCommandForRunningAPipeline) {
     }
 }
 
-TEST(Grammar, EveryCommandHasJsonOutput) {
+TEST(Grammar, every_command_has_json_output) {
     for (const json::object& command : leaves()) { EXPECT_TRUE(options_of(command).contains("--json")) << name_of(command); }
 }
 
-TEST(Grammar, EveryCommandThatRunsATaskCanStreamItsEvents) {
+TEST(Grammar, every_command_that_runs_a_task_can_stream_its_events) {
     for (const json::object& command : leaves()) {
         const auto options = options_of(command);
         if (!options.contains("--quiet")) { continue; }
@@ -127,13 +127,13 @@ TEST(Grammar, EveryCommandThatRunsATaskCanStreamItsEvents) {
     }
 }
 
-TEST(Grammar, EveryCommandHasAnExampleThatBeginsWithItsName) {
+TEST(Grammar, every_command_has_an_example_that_begins_with_its_name) {
     for (const json::object& command : leaves()) {
         EXPECT_THAT(std::string(command.at("footer").as_string()), HasSubstr(name_of(command))) << name_of(command);
     }
 }
 
-TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
+TEST(Grammar, every_group_has_an_example_of_its_commands) {
     std::set<std::string> groups;
     for (const json::object& command : leaves()) {
         const auto words = words_of(name_of(command));
@@ -144,7 +144,7 @@ TEST(Grammar, EveryGroupHasAnExampleOfItsCommands) {
     }
 }
 
-TEST(Grammar, EveryOptionHasADescriptionAndAValueName) {
+TEST(Grammar, every_option_has_a_description_and_a_value_name) {
     for (const json::object& command : leaves()) {
         for (const json::value& option : command.at("options").as_array()) {
             const std::string what = name_of(command) + " " + json::serialize(option.at("names"));
@@ -158,7 +158,7 @@ TEST(Grammar, EveryOptionHasADescriptionAndAValueName) {
     }
 }
 
-TEST(Grammar, EveryExampleIsAcceptedByItsCommand) {
+TEST(Grammar, every_example_is_accepted_by_its_command) {
     for (const json::object& command : leaves()) {
         const std::string name = name_of(command);
         const std::string shown = answer([&] {
@@ -179,7 +179,7 @@ TEST(Grammar, EveryExampleIsAcceptedByItsCommand) {
     }
 }
 
-TEST(Help, IsTheSameByCommandAndByFlag) {
+TEST(Help, is_the_same_by_command_and_by_flag) {
     for (const json::object& command : leaves()) {
         auto words = words_of(name_of(command));
         auto flag = words;
@@ -189,7 +189,7 @@ TEST(Help, IsTheSameByCommandAndByFlag) {
     }
 }
 
-TEST(Help, IsNeverWiderThan132Columns) {
+TEST(Help, is_never_wider_than_132_columns) {
     for (const json::object& command : leaves()) {
         auto words = words_of(name_of(command));
         words.emplace_back("--help");
@@ -198,16 +198,16 @@ TEST(Help, IsNeverWiderThan132Columns) {
     }
 }
 
-TEST(Help, NamesTheValueOfAnOptionAndItsChoices) {
+TEST(Help, names_the_value_of_an_option_and_its_choices) {
     const std::string help = answer({"start", "--help"}).out;
     EXPECT_THAT(help, HasSubstr("Usage: agentforge start [OPTIONS] REQUEST"));
     EXPECT_THAT(help, HasSubstr("--output-format text|json|stream-json"));
     EXPECT_THAT(help, HasSubstr("--exit-after STAGE"));
 }
 
-TEST(Help, WithoutACommandExplainsTheWholeProgram) { EXPECT_EQ(answer({"help"}).out, answer({"--help"}).out); }
+TEST(Help, without_a_command_explains_the_whole_program) { EXPECT_EQ(answer({"help"}).out, answer({"--help"}).out); }
 
-TEST(ManPage, HasTheSectionsOfAManual) {
+TEST(ManPage, has_the_sections_of_a_manual) {
     const std::string page = answer({"help", "start", "--man"}).out;
     for (const char* section :
          {".TH \"AGENTFORGE-START\" 1", ".SH NAME", ".SH SYNOPSIS", ".SH ARGUMENTS", ".SH OPTIONS", ".SH EXAMPLES"}) {
@@ -219,14 +219,14 @@ TEST(ManPage, HasTheSectionsOfAManual) {
     }
 }
 
-TEST(ManPage, NamesArgumentsAsInTheSynopsis) {
+TEST(ManPage, names_arguments_as_in_the_synopsis) {
     const std::string page = answer({"help", "feedback", "--man"}).out;
     EXPECT_THAT(page, HasSubstr(" [TASK] [COMMENT]\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fITASK\\fR\n"));
     EXPECT_THAT(page, HasSubstr(".TP\n\\fICOMMENT\\fR\n"));
 }
 
-TEST(Completion, OffersWhatACommandTakes) {
+TEST(Completion, offers_what_a_command_takes) {
     const std::string script = answer({"completion", "bash"}).out;
     for (const char* entry :
          {"'diff 1') echo 'tasks'", "'apply 1') echo 'tasks'", "'rebase 1') echo 'tasks'", "'archive restore '*) echo 'archived'",
@@ -237,30 +237,30 @@ TEST(Completion, OffersWhatACommandTakes) {
     }
 }
 
-TEST(Completion, NeedsTheNameOfTheShell) {
+TEST(Completion, needs_the_name_of_the_shell) {
     EXPECT_THAT(answer({"completion"}).err, HasSubstr("`agentforge completion` needs SHELL"));
 }
 
-TEST(CommandLineTypingError, NamesTheNearestCommand) {
+TEST(CommandLineTypingError, names_the_nearest_command) {
     const Answer wrong = answer({"statsu"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("there is no command `statsu`"));
     EXPECT_THAT(wrong.err, HasSubstr("`agentforge status`"));
 }
 
-TEST(CommandLineTypingError, NamesTheNearestCommandOfAGroup) {
+TEST(CommandLineTypingError, names_the_nearest_command_of_a_group) {
     EXPECT_THAT(answer({"pipelines", "lsit"}).err, HasSubstr("did you mean `agentforge pipelines list`?"));
 }
 
-TEST(CommandLineTypingError, NamesTheNearestFlag) {
+TEST(CommandLineTypingError, names_the_nearest_flag) {
     EXPECT_THAT(answer({"start", "x", "--exit-aftr", "spec"}).err, HasSubstr("did you mean `--exit-after`?"));
 }
 
-TEST(CommandLineTypingError, NamesTheNearestChoice) {
+TEST(CommandLineTypingError, names_the_nearest_choice) {
     EXPECT_THAT(answer({"start", "x", "--output-format", "stream-jsno"}).err, HasSubstr("did you mean `stream-json`?"));
 }
 
-TEST(CommandLineTypingError, NamesTheNearestStatusOfATask) {
+TEST(CommandLineTypingError, names_the_nearest_status_of_a_task) {
     const Answer wrong = answer({"status", "--state", "runing"});
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: `runing` is not a value of --state\n  did you mean `running`?"));
@@ -270,19 +270,19 @@ TEST(CommandLineTypingError, NamesTheNearestStatusOfATask) {
     }
 }
 
-TEST(CommandLineTypingError, SuggestsNoUnrelatedCommand) {
+TEST(CommandLineTypingError, suggests_no_unrelated_command) {
     for (const char* other : {"replay", "stop", "test", "list", "review"}) {
         EXPECT_THAT(answer({other}).err, Not(HasSubstr("did you mean"))) << other;
     }
 }
 
-TEST(CommandLineTypingError, InHelpNamesTheNearestCommand) {
+TEST(CommandLineTypingError, in_help_names_the_nearest_command) {
     EXPECT_THAT(answer({"help", "plugins", "lsit"}).err, HasSubstr("did you mean `agentforge plugins list`?"));
 }
 
-TEST(CommandLineTypingError, ListsNoHiddenCommand) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
+TEST(CommandLineTypingError, lists_no_hidden_command) { EXPECT_THAT(answer({"plugins"}).err, Not(HasSubstr("check-child"))); }
 
-TEST(CommandLineWrongUse, HasExitCodeTwo) {
+TEST(CommandLineWrongUse, has_exit_code_two) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"completion"},
                                                                    {"completion", "tcsh"},
                                                                    {"config"},
@@ -301,7 +301,7 @@ TEST(CommandLineWrongUse, HasExitCodeTwo) {
     }
 }
 
-TEST(CommandLineWrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
+TEST(CommandLineWrongUse, of_a_setting_is_reported_even_by_commands_that_read_none) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"status"},
                                                                    {"inspect", "x"},
                                                                    {"cost", "x"},
@@ -321,14 +321,14 @@ TEST(CommandLineWrongUse, OfASettingIsReportedEvenByCommandsThatReadNone) {
     EXPECT_THAT(answer({"status", "--set", "log.level=debug"}).err, Not(HasSubstr("AF-CONF")));
 }
 
-TEST(CommandLineWrongUse, QuotesAMultilineWordWithoutStartingALineWithIt) {
+TEST(CommandLineWrongUse, quotes_a_multiline_word_without_starting_a_line_with_it) {
     const Answer wrong = answer({"-C", "/none\nagentforge: all is well", "status"});
     EXPECT_EQ(wrong.code, 1);
     EXPECT_THAT(wrong.err, HasSubstr("/none agentforge: all is well"));
     EXPECT_THAT(wrong.err, Not(HasSubstr("\nagentforge:")));
 }
 
-TEST(CommandLineWrongUse, UsesTheWordsOfTheHelp) {
+TEST(CommandLineWrongUse, uses_the_words_of_the_help) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"run"}, "`agentforge run` needs FILE"},
         {{"start", "a", "b"}, "`agentforge start` does not take `b`; put several words in quotes"},
@@ -342,7 +342,7 @@ TEST(CommandLineWrongUse, UsesTheWordsOfTheHelp) {
     for (const auto& [words, wanted] : said) { EXPECT_THAT(answer(words).err, HasSubstr(wanted)) << words.front(); }
 }
 
-TEST(CommandLineEmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
+TEST(CommandLineEmptyValue, is_a_usage_error_instead_of_a_missing_option) {
     const std::vector<std::pair<std::vector<std::string>, std::string>> said = {
         {{"reject", "t", "--feedback", ""}, "the value of --feedback is empty"},
         {{"feedback", "t", "  "}, "COMMENT is empty"},
@@ -362,7 +362,7 @@ TEST(CommandLineEmptyValue, IsAUsageErrorInsteadOfAMissingOption) {
     }
 }
 
-TEST(CommandLineEmptyValue, IsRefusedByEveryCommandInAnyPosition) {
+TEST(CommandLineEmptyValue, is_refused_by_every_command_in_any_position) {
     for (const json::object& command : leaves()) {
         for (const json::value& each : command.at("options").as_array()) {
             const json::object& option = each.as_object();
@@ -379,7 +379,7 @@ TEST(CommandLineEmptyValue, IsRefusedByEveryCommandInAnyPosition) {
     }
 }
 
-TEST(CommandLineWrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
+TEST(CommandLineWrongUse, names_the_unknown_option_before_missing_arguments) {
     EXPECT_THAT(answer({"start", "--suprvised"}).err,
                 HasSubstr("`agentforge start` has no option `--suprvised`\n  did you mean `--supervised`?"));
     EXPECT_THAT(answer({"status", "-j"}).err, HasSubstr("`agentforge status` has no option `-j`"));
@@ -388,7 +388,7 @@ TEST(CommandLineWrongUse, NamesTheUnknownOptionBeforeMissingArguments) {
     EXPECT_THAT(answer({"abort", "--reason", "-x is wrong", "--nosuch"}).err, HasSubstr("no option `--nosuch`"));
 }
 
-TEST(CommandLineWrongUse, ExplainsAMisplacedOption) {
+TEST(CommandLineWrongUse, explains_a_misplaced_option) {
     EXPECT_THAT(answer({"start", "--", "--foo", "--dry-run"}).err,
                 HasSubstr("`--dry-run` is after `--`, where everything is text"));
     EXPECT_THAT(answer({"--detail", "status"}).err,
@@ -398,7 +398,7 @@ TEST(CommandLineWrongUse, ExplainsAMisplacedOption) {
                 HasSubstr("`--pipeline` may be given only once"));
 }
 
-TEST(CommandLineWrongUse, OfNoCommandIsReported) {
+TEST(CommandLineWrongUse, of_no_command_is_reported) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"--trust"}, {"-C", "status"}, {"--", "status"}}) {
         const Answer wrong = answer(words);
         EXPECT_EQ(wrong.code, 2);
@@ -409,7 +409,7 @@ TEST(CommandLineWrongUse, OfNoCommandIsReported) {
     EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
 }
 
-TEST(CommandLineWrongUse, IsJsonIfJsonWasRequested) {
+TEST(CommandLineWrongUse, is_json_if_json_was_requested) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"strat", "--json"},
                                                                    {"start", "--nosuch", "--output-format", "json"},
                                                                    {"start", "--nosuch", "--output-format=json"},
@@ -420,14 +420,14 @@ TEST(CommandLineWrongUse, IsJsonIfJsonWasRequested) {
     }
 }
 
-TEST(CommandLineWrongUse, RefusesATranscriptTogetherWithABackend) {
+TEST(CommandLineWrongUse, refuses_a_transcript_together_with_a_backend) {
     for (const auto& words : std::vector<std::vector<std::string>>{{"start", "x", "--backend", "openai", "--transcript", "t"},
                                                                    {"start", "x", "--transcript", "t", "--backend", "openai"}}) {
         EXPECT_THAT(answer(words).err, HasSubstr("`--backend` and `--transcript` cannot be used together"));
     }
 }
 
-TEST(EventStream, BeginsWithItsFormatAndVersion) {
+TEST(EventStream, begins_with_its_format_and_version) {
     std::ostringstream out;
     FakeClock clock;
     EventStream stream(out, clock);
@@ -436,7 +436,7 @@ TEST(EventStream, BeginsWithItsFormatAndVersion) {
         "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"stream_started\", \"format\": \"agentforge-stream\", \"version\": 1}\n");
 }
 
-TEST(EventStream, WritesEachEventAsOneLineThatFieldsCannotForge) {
+TEST(EventStream, writes_each_event_as_one_line_that_fields_cannot_forge) {
     std::ostringstream out;
     FakeClock clock;
     EventStream stream(out, clock);
@@ -447,13 +447,13 @@ TEST(EventStream, WritesEachEventAsOneLineThatFieldsCannotForge) {
         "{\"time\": \"2026-01-02T00:00:00.000Z\", \"type\": \"message\", \"stage\": \"red\", \"text\": \"a\\n{\\\"type\\\": \\\"result\\\"}\"}\n");
 }
 
-TEST(EventStream, EndsWithTheResult) {
+TEST(EventStream, ends_with_the_result) {
     std::ostringstream out;
     end_event_stream(out, {{"success", true}});
     EXPECT_EQ(out.str(), "{\"type\": \"result\", \"success\": true}\n");
 }
 
-TEST(EventStream, EndsWithTheErrorIfNothingStarted) {
+TEST(EventStream, ends_with_the_error_if_nothing_started) {
     const Answer wrong = answer({"start", "x", "--output-format", "stream-json"});
     EXPECT_EQ(wrong.code, 1);
     std::istringstream lines(wrong.out);

@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Kept, EventStreamOfJournal,
                                            "waiting_for_approval"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST(EventStream, DescribesATaskResumedInsideAStageInTwoLines) {
+TEST(EventStream, describes_a_task_resumed_inside_a_stage_in_two_lines) {
     TaskState state;
     for (const char* name : {"intake", "spec"}) {
         StageTemplate stage;
@@ -132,15 +132,15 @@ TEST(EventStream, DescribesATaskResumedInsideAStageInTwoLines) {
                                              {"task_tokens", 0}}));
 }
 
-TEST(EventStream, ReportsTheActionThatNeedsADecision) {
+TEST(EventStream, reports_the_action_that_needs_a_decision) {
     const auto lines = lines_of({}, {{}, records::ActionAsked{"green", "ACT-1", "h", "edit_file a.py"}});
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_EQ(lines[0].fields, (json::object{{"stage", "green"}, {"id", "ACT-1"}, {"action", "edit_file a.py"}, {"hash", "h"}}));
 }
 
-TEST(EventStream, OmitsHostCalls) { EXPECT_THAT(lines_of({}, {{}, records::CallStarted{}}), IsEmpty()); }
+TEST(EventStream, omits_host_calls) { EXPECT_THAT(lines_of({}, {{}, records::CallStarted{}}), IsEmpty()); }
 
-TEST(EventStream, WritesMembersOfAnEventAsFields) {
+TEST(EventStream, writes_members_of_an_event_as_fields) {
     const StreamLine line = line_of(event::Answering{"green", "software_developer", 3, 120});
     EXPECT_EQ(line.type, "answering");
     EXPECT_EQ(line.fields, (json::object{{"stage", "green"}, {"role", "software_developer"}, {"step", 3}, {"bytes", 120}}));

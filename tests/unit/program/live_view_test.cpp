@@ -48,28 +48,28 @@ struct Watched {
     }
 };
 
-TEST(LiveView, IsEmptyBeforeATaskBegins) { EXPECT_TRUE(Watched().lines().empty()); }
+TEST(LiveView, is_empty_before_a_task_begins) { EXPECT_TRUE(Watched().lines().empty()); }
 
-TEST(LiveView, IsEmptyAfterTheTaskEnds) {
+TEST(LiveView, is_empty_after_the_task_ends) {
     Watched watched;
     watched.begin();
     watched.tell(event::RunEnded{"", "", "", 0});
     EXPECT_TRUE(watched.lines().empty());
 }
 
-TEST(LiveView, MarksStagesDoneRunningAndPending) {
+TEST(LiveView, marks_stages_done_running_and_pending) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines().at(0), "✓ intake  ● spec  · red");
 }
 
-TEST(LiveView, CountsStagesIfTheirNamesDoNotFit) {
+TEST(LiveView, counts_stages_if_their_names_do_not_fit) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines(20).at(0), "● spec  1/3");
 }
 
-TEST(LiveView, MarksFailedAndSkippedStages) {
+TEST(LiveView, marks_failed_and_skipped_stages) {
     Watched watched;
     watched.begin();
     records::StageFailed failed{};
@@ -79,7 +79,7 @@ TEST(LiveView, MarksFailedAndSkippedStages) {
     EXPECT_EQ(watched.lines().at(0), "✓ intake  ✗ spec  – red");
 }
 
-TEST(LiveView, ShowsTheDurationOfAModelCall) {
+TEST(LiveView, shows_the_duration_of_a_model_call) {
     Watched watched;
     watched.begin();
     watched.tell(Watched::asked());
@@ -87,7 +87,7 @@ TEST(LiveView, ShowsTheDurationOfAModelCall) {
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  asking the model  1:05");
 }
 
-TEST(LiveView, ShowsKnownFigures) {
+TEST(LiveView, shows_known_figures) {
     Watched watched;
     watched.begin();
     watched.step(4, 1200, 120000);
@@ -100,7 +100,7 @@ TEST(LiveView, ShowsKnownFigures) {
     EXPECT_EQ(watched.lines().at(2), "1:01:01  tests 8/10  conformance ✓  1200 tokens  $0.1200");
 }
 
-TEST(LiveView, ShowsTheStepUnderWay) {
+TEST(LiveView, shows_the_step_under_way) {
     Watched watched;
     watched.begin();
     watched.step(4, 0, 0);
@@ -108,7 +108,7 @@ TEST(LiveView, ShowsTheStepUnderWay) {
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  step 5  asking the model");
 }
 
-TEST(LiveView, ContinuesTheFiguresOfAStageEnteredAgain) {
+TEST(LiveView, continues_the_figures_of_a_stage_entered_again) {
     Watched watched;
     watched.step(7, 900, 0);
     watched.state.progress = StageProgress::executing;
@@ -118,13 +118,13 @@ TEST(LiveView, ContinuesTheFiguresOfAStageEnteredAgain) {
     EXPECT_THAT(watched.lines().at(2), ::testing::StartsWith("0:00  900 tokens"));
 }
 
-TEST(LiveView, SaysThatItWillStopAfterTheStep) {
+TEST(LiveView, says_that_it_will_stop_after_the_step) {
     Watched watched;
     watched.begin();
     EXPECT_EQ(watched.lines(100, true).at(2), "0:00  stopping at the end of this step (Ctrl-C again: at once)");
 }
 
-TEST(LiveView, NoLineFillsTheTerminal) {
+TEST(LiveView, no_line_fills_the_terminal) {
     Watched watched;
     watched.begin();
     watched.tell(event::ToolCalled{"spec", "software_architect", 1, "read_file", true, std::string(300, 'x')});
@@ -132,26 +132,26 @@ TEST(LiveView, NoLineFillsTheTerminal) {
     for (const std::string& line : watched.lines(24, true)) { EXPECT_LT(cells_of(line), 24U) << line; }
 }
 
-TEST(LiveView, EscapesControlCharactersFromAModel) {
+TEST(LiveView, escapes_control_characters_from_a_model) {
     Watched watched;
     watched.begin();
     watched.tell(event::ToolCalled{"spec", "software_architect", 1, "read_file", true, "a\x1b[2Jb"});
     EXPECT_EQ(watched.lines().at(1), "spec  software_architect  read_file: a\\x1b[2Jb");
 }
 
-TEST(Terminal, CountsWideCharactersTwiceAndCombiningOnesZero) {
+TEST(Terminal, counts_wide_characters_twice_and_combining_ones_zero) {
     EXPECT_EQ(cells_of("abc"), 3U);
     EXPECT_EQ(cells_of("日本"), 4U);
     EXPECT_EQ(cells_of("e\xcc\x81"), 1U);
 }
 
-TEST(Terminal, CutsBeforeTheFirstCharacterThatDoesNotFit) {
+TEST(Terminal, cuts_before_the_first_character_that_does_not_fit) {
     EXPECT_EQ(fitting("abcdef", 6), "abcdef");
     EXPECT_EQ(fitting("abcdef", 5), "abcd…");
     EXPECT_EQ(fitting("日本語", 4), "日…");
 }
 
-TEST(Terminal, WrapsAtBlanksAndIndentsToTheLastColumnInTheFirstHalf) {
+TEST(Terminal, wraps_at_blanks_and_indents_to_the_last_column_in_the_first_half) {
     EXPECT_EQ(folded_lines("fits\n\nas it is\n", 10), "fits\n\nas it is\n");
     EXPECT_EQ(folded_lines("one two three four", 9), "one two\nthree\nfour");
     EXPECT_EQ(folded_lines("  a  one two three\nb", 12), "  a  one two\n     three\nb");
@@ -159,9 +159,9 @@ TEST(Terminal, WrapsAtBlanksAndIndentsToTheLastColumnInTheFirstHalf) {
     EXPECT_EQ(folded_lines("see /a/path/longer/than/that now", 10), "see\n/a/path/longer/than/that\nnow");
 }
 
-TEST(Terminal, WritesItsMarksInAscii) { EXPECT_EQ(as_ascii("✓ ● · … 日"), "+ * . ~ ?"); }
+TEST(Terminal, writes_its_marks_in_ascii) { EXPECT_EQ(as_ascii("✓ ● · … 日"), "+ * . ~ ?"); }
 
-TEST(Terminal, TakesTheEncodingFromTheFirstVariableThatIsSet) {
+TEST(Terminal, takes_the_encoding_from_the_first_variable_that_is_set) {
     EXPECT_TRUE(shows_unicode({{"LANG", "de_DE.utf8"}}));
     EXPECT_FALSE(shows_unicode({{"LANG", "de_DE.UTF-8"}, {"LC_ALL", "C"}}));
     EXPECT_FALSE(shows_unicode({}));

@@ -121,19 +121,19 @@ protected:
     std::unique_ptr<Log> log_;
 };
 
-TEST_F(LogTest, CreatesNoFileBeforeItsFirstLine) {
+TEST_F(LogTest, creates_no_file_before_its_first_line) {
     log();
     EXPECT_FALSE(std::filesystem::exists(options_.file));
 }
 
-TEST_F(LogTest, BeginsEachProcessWithItsVersionAndCommand) {
+TEST_F(LogTest, begins_each_process_with_its_version_and_command) {
     say("");
     EXPECT_EQ(objects().at(0).at("event"), "run_started");
     EXPECT_EQ(objects().at(0).at("version"), "1.2.3");
     EXPECT_EQ(objects().at(0).at("command"), "start");
 }
 
-TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
+TEST_F(LogTest, has_the_same_fields_first_on_each_line) {
     say("");
     enter_first_stage();
     record(gate("intake"));
@@ -147,12 +147,12 @@ TEST_F(LogTest, HasTheSameFieldsFirstOnEachLine) {
     }
 }
 
-TEST_F(LogTest, WritesNullIfThereIsNoTask) {
+TEST_F(LogTest, writes_null_if_there_is_no_task) {
     say("");
     for (const char* key : {"task_id", "stage", "step", "trace_id", "span_id"}) { EXPECT_TRUE(last().at(key).is_null()) << key; }
 }
 
-TEST_F(LogTest, TiesEachLineToItsTaskStageAndStep) {
+TEST_F(LogTest, ties_each_line_to_its_task_stage_and_step) {
     enter_first_stage();
     record(records::Step{}, [](TaskState& state) { state.steps = 7; });
     record(gate("intake"));
@@ -163,20 +163,20 @@ TEST_F(LogTest, TiesEachLineToItsTaskStageAndStep) {
     EXPECT_EQ(last().at("span_id"), json::value(span_id_of(task_id, "intake", 1)));
 }
 
-TEST_F(LogTest, TraceIdIsStableForATaskAndDiffersBetweenTasks) {
+TEST_F(LogTest, trace_id_is_stable_for_a_task_and_differs_between_tasks) {
     EXPECT_EQ(trace_id_of(task_id).size(), 32U);
     EXPECT_EQ(trace_id_of(task_id), trace_id_of(task_id));
     EXPECT_NE(trace_id_of(task_id), trace_id_of("task-20260102-add-login-1f2e3d4d"));
 }
 
-TEST_F(LogTest, SpansOfVisitsStagesAndTheTaskDiffer) {
+TEST_F(LogTest, spans_of_visits_stages_and_the_task_differ) {
     const std::set<std::string> spans{span_id_of(task_id), span_id_of(task_id, "spec", 1), span_id_of(task_id, "spec", 2),
                                       span_id_of(task_id, "red", 1)};
     EXPECT_EQ(spans.size(), 4U);
     EXPECT_EQ(spans.begin()->size(), 16U);
 }
 
-TEST_F(LogTest, FirstTransitionHasNoSource) {
+TEST_F(LogTest, first_transition_has_no_source) {
     enter_first_stage();
     const json::object line = objects().at(1);
     EXPECT_EQ(line.at("event"), "stage_transition");
@@ -184,7 +184,7 @@ TEST_F(LogTest, FirstTransitionHasNoSource) {
     EXPECT_EQ(line.at("to_stage"), "intake");
 }
 
-TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
+TEST_F(LogTest, transition_has_the_fields_of_task_012) {
     enter_first_stage();
     state_.stages[0].duration_ms = 12345;
     state_.stages[0].input_tokens = 2000;
@@ -201,12 +201,12 @@ TEST_F(LogTest, TransitionHasTheFieldsOfTask012) {
     EXPECT_EQ(line.at("retry_count"), 2);
 }
 
-TEST_F(LogTest, PassesRecordsToTheDisplay) {
+TEST_F(LogTest, passes_records_to_the_display) {
     enter_first_stage();
     EXPECT_THAT(next_.records, ElementsAre("stage_started"));
 }
 
-TEST_F(LogTest, DistinguishesAgentStepsFromTaskSteps) {
+TEST_F(LogTest, distinguishes_agent_steps_from_task_steps) {
     options_.level = "debug";
     record(records::Step{}, [](TaskState& state) { state.steps = 7; });
     log().event(called());
@@ -214,7 +214,7 @@ TEST_F(LogTest, DistinguishesAgentStepsFromTaskSteps) {
     EXPECT_EQ(last().at("run_step"), 3);
 }
 
-TEST_F(LogTest, CycleIsATransitionAndIsCounted) {
+TEST_F(LogTest, cycle_is_a_transition_and_is_counted) {
     enter_first_stage();
     state_.stage_index = 1;
     record(records::CycleStarted{"spec", "intake", ""}, [](TaskState& state) {
@@ -228,7 +228,7 @@ TEST_F(LogTest, CycleIsATransitionAndIsCounted) {
     EXPECT_EQ(line.at("cycle_count"), 1);
 }
 
-TEST_F(LogTest, EndIsATransitionWithoutATarget) {
+TEST_F(LogTest, end_is_a_transition_without_a_target) {
     enter_first_stage();
     record(records::TaskCompleted{"intake", ""});
     ASSERT_THAT(names(), ElementsAre("run_started", "stage_transition", "stage_started", "stage_transition", "task_completed"));
@@ -236,13 +236,13 @@ TEST_F(LogTest, EndIsATransitionWithoutATarget) {
     EXPECT_TRUE(objects().at(3).at("to_stage").is_null());
 }
 
-TEST_F(LogTest, PauseAndItsReasonAreLogged) {
+TEST_F(LogTest, pause_and_its_reason_are_logged) {
     record(records::TaskPaused{"the machine is needed"});
     EXPECT_EQ(last().at("event"), "task_paused");
     EXPECT_EQ(last().at("reason"), "the machine is needed");
 }
 
-TEST_F(LogTest, FailedModelCallIsAWarningOfTheModel) {
+TEST_F(LogTest, failed_model_call_is_a_warning_of_the_model) {
     records::AttemptFailed failed{};
     failed.code = "AF-LLM-101";
     failed.message = "no answer";
@@ -254,7 +254,7 @@ TEST_F(LogTest, FailedModelCallIsAWarningOfTheModel) {
     EXPECT_EQ(last().at("attempt"), 2);
 }
 
-TEST_F(LogTest, AnswersAreLoggedWithTokensAndWithoutText) {
+TEST_F(LogTest, answers_are_logged_with_tokens_and_without_text) {
     options_.level = "debug";
     records::Answer answer{};
     answer.answer = records::Kept{json::object{{"text", "long"}}, ""};
@@ -268,19 +268,19 @@ TEST_F(LogTest, AnswersAreLoggedWithTokensAndWithoutText) {
     EXPECT_FALSE(last().contains("answer"));
 }
 
-TEST_F(LogTest, LogsTheDurationOfAGate) {
+TEST_F(LogTest, logs_the_duration_of_a_gate) {
     options_.level = "info";
     record(gate("intake"));
     EXPECT_EQ(last().at("duration_ms"), 1234);
 }
 
-TEST_F(LogTest, OmitsEventsBelowItsLevel) {
+TEST_F(LogTest, omits_events_below_its_level) {
     options_.level = "info";
     log().event(called());
     EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(LogTest, ComponentMayHaveALevelBelowTheOthers) {
+TEST_F(LogTest, component_may_have_a_level_below_the_others) {
     options_.level = "error";
     options_.levels = {{"agent", "debug"}};
     log().event(called());
@@ -289,13 +289,13 @@ TEST_F(LogTest, ComponentMayHaveALevelBelowTheOthers) {
     EXPECT_THAT(names(), ElementsAre("tool"));
 }
 
-TEST_F(LogTest, ComponentMayBeSwitchedOff) {
+TEST_F(LogTest, component_may_be_switched_off) {
     options_.levels = {{"gate", "off"}};
     record(gate("intake"));
     EXPECT_THAT(lines(), IsEmpty());
 }
 
-TEST_F(LogTest, ComponentMayBeOnWhileTheLogIsOff) {
+TEST_F(LogTest, component_may_be_on_while_the_log_is_off) {
     options_.level = "off";
     options_.levels = {{"people", "info"}};
     record(gate("intake"));
@@ -303,7 +303,7 @@ TEST_F(LogTest, ComponentMayBeOnWhileTheLogIsOff) {
     EXPECT_THAT(names(), ElementsAre("escalation"));
 }
 
-TEST_F(LogTest, UnknownComponentIsRefusedWithTheNearest) {
+TEST_F(LogTest, unknown_component_is_refused_with_the_nearest) {
     options_.levels = {{"modle", "debug"}};
     const auto opened = Log::open(options_, next_, clock_);
     ASSERT_FALSE(opened.ok());
@@ -311,28 +311,28 @@ TEST_F(LogTest, UnknownComponentIsRefusedWithTheNearest) {
     EXPECT_THAT(opened.error().remedy, HasSubstr("`model`"));
 }
 
-TEST_F(LogTest, UnknownLevelIsRefused) {
+TEST_F(LogTest, unknown_level_is_refused) {
     options_.level = "loud";
     const auto opened = Log::open(options_, next_, clock_);
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, "AF-CLI-021");
 }
 
-TEST_F(LogTest, UnknownFormIsRefused) {
+TEST_F(LogTest, unknown_form_is_refused) {
     options_.format = "xml";
     const auto opened = Log::open(options_, next_, clock_);
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, "AF-CLI-121");
 }
 
-TEST_F(LogTest, TextIsOneLineForPeople) {
+TEST_F(LogTest, text_is_one_line_for_people) {
     options_.format = "text";
     log().event(event::GateTried{"red", "red", true, "4 new tests fail", 7});
     EXPECT_THAT(lines().back(), StartsWith("2026-01-02T00:00:00.000Z info    gate gate stage=red pid="));
     EXPECT_THAT(lines().back(), HasSubstr(" gate=red passed=true summary=\"4 new tests fail\""));
 }
 
-TEST_F(LogTest, EscapesTerminalControlSequences) {
+TEST_F(LogTest, escapes_terminal_control_sequences) {
     options_.format = "text";
     say("\x1b[31mred\n2026-01-02 forged \xC2\x9B");
     EXPECT_EQ(lines().size(), 2U);
@@ -340,14 +340,14 @@ TEST_F(LogTest, EscapesTerminalControlSequences) {
     EXPECT_EQ(text().find('\x9b'), std::string::npos);
 }
 
-TEST_F(LogTest, FileIsReadableOnlyByTheUser) {
+TEST_F(LogTest, file_is_readable_only_by_the_user) {
     say("");
     struct stat status {};
     ASSERT_EQ(::stat(options_.file.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(LogTest, RotatesAFullFileAndKeepsTheConfiguredNumber) {
+TEST_F(LogTest, rotates_a_full_file_and_keeps_the_configured_number) {
     options_.max_file_bytes = 400;
     options_.kept_files = 2;
     for (int number = 0; number < 12; ++number) { say(std::to_string(number)); }
@@ -357,7 +357,7 @@ TEST_F(LogTest, RotatesAFullFileAndKeepsTheConfiguredNumber) {
     EXPECT_TRUE(text(".3").empty());
 }
 
-TEST_F(LogTest, LinesAreWholeInEveryFile) {
+TEST_F(LogTest, lines_are_whole_in_every_file) {
     options_.max_file_bytes = 700;
     options_.kept_files = 20;
     for (int number = 0; number < 12; ++number) { say(std::to_string(number)); }
@@ -371,7 +371,7 @@ TEST_F(LogTest, LinesAreWholeInEveryFile) {
     EXPECT_EQ(found, 12U);
 }
 
-TEST_F(LogTest, KeepsNoRotatedFileIfConfigured) {
+TEST_F(LogTest, keeps_no_rotated_file_if_configured) {
     options_.max_file_bytes = 400;
     options_.kept_files = 0;
     for (int number = 0; number < 5; ++number) { say(std::to_string(number)); }
@@ -379,7 +379,7 @@ TEST_F(LogTest, KeepsNoRotatedFileIfConfigured) {
     EXPECT_THAT(text(), HasSubstr("\"text\": \"4\""));
 }
 
-TEST_F(LogTest, TwoProcessesLoseNoLineDuringRotation) {
+TEST_F(LogTest, two_processes_lose_no_line_during_rotation) {
     options_.max_file_bytes = 1500;
     options_.kept_files = 100;
     const auto other = Log::open(options_, next_, clock_).value();
@@ -395,7 +395,7 @@ TEST_F(LogTest, TwoProcessesLoseNoLineDuringRotation) {
     EXPECT_EQ(found, 80U);
 }
 
-TEST_F(LogTest, ReleasesTheLockIfRotationFails) {
+TEST_F(LogTest, releases_the_lock_if_rotation_fails) {
     options_.max_file_bytes = 400;
     options_.kept_files = 1;
     std::filesystem::create_directories(options_.file + ".1/in the way");
@@ -406,7 +406,7 @@ TEST_F(LogTest, ReleasesTheLockIfRotationFails) {
     EXPECT_EQ(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }
 
-TEST_F(LogTest, DoesNotWaitForAnotherProcessToRotate) {
+TEST_F(LogTest, does_not_wait_for_another_process_to_rotate) {
     options_.max_file_bytes = 400;
     say("a");
     const FileDescriptor other(::open(options_.file.c_str(), O_WRONLY | O_CLOEXEC));
@@ -416,21 +416,21 @@ TEST_F(LogTest, DoesNotWaitForAnotherProcessToRotate) {
                                      "message"));  // All lines after the first, which moved run_started into an older file.
 }
 
-TEST_F(LogTest, RecreatesARemovedFile) {
+TEST_F(LogTest, recreates_a_removed_file) {
     say("1");
     std::filesystem::remove(options_.file);
     say("2");
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
-TEST_F(LogTest, RecreatesARemovedFolder) {
+TEST_F(LogTest, recreates_a_removed_folder) {
     say("1");
     std::filesystem::remove_all(folder_.path() / "logs");
     say("2");
     EXPECT_THAT(text(), HasSubstr("\"2\""));
 }
 
-TEST_F(LogTest, LinkInTheRepositoryIsNotFollowed) {
+TEST_F(LogTest, link_in_the_repository_is_not_followed) {
     options_.follow_links = false;
     const auto victim = folder_.path() / "victim";
     ASSERT_TRUE(write_file_atomic(victim, "mine\n", Durability::cached).ok());
@@ -441,7 +441,7 @@ TEST_F(LogTest, LinkInTheRepositoryIsNotFollowed) {
     EXPECT_THAT(next_.all.at(0).second.at("message").as_string().c_str(), HasSubstr("AF-CLI-020"));
 }
 
-TEST_F(LogTest, LinkedFolderInTheRepositoryIsNotFollowed) {
+TEST_F(LogTest, linked_folder_in_the_repository_is_not_followed) {
     options_.follow_links = false;
     std::filesystem::create_directory(folder_.path() / "elsewhere");
     std::filesystem::create_directory_symlink(folder_.path() / "elsewhere", folder_.path() / "logs");
@@ -449,14 +449,14 @@ TEST_F(LogTest, LinkedFolderInTheRepositoryIsNotFollowed) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "elsewhere"));
 }
 
-TEST_F(LogTest, RefusesAPipeInItsPlaceAtOnce) {
+TEST_F(LogTest, refuses_a_pipe_in_its_place_at_once) {
     std::filesystem::create_directory(folder_.path() / "logs");
     ASSERT_EQ(::mkfifo(options_.file.c_str(), 0600), 0);
     say("");
     EXPECT_THAT(next_.all.at(0).second.at("message").as_string().c_str(), HasSubstr("AF-CLI-020"));
 }
 
-TEST_F(LogTest, ReportsAnUnopenableFileOnceAndContinues) {
+TEST_F(LogTest, reports_an_unopenable_file_once_and_continues) {
     ASSERT_TRUE(write_file_atomic(folder_.path() / "logs", "a file", Durability::cached).ok());
     say("1");
     say("2");
@@ -486,7 +486,7 @@ private:
     void (*ignored_)(int);
 };
 
-TEST_F(LogTest, ReportsLostLinesOnceAndCountsThemInTheNextLine) {
+TEST_F(LogTest, reports_lost_lines_once_and_counts_them_in_the_next_line) {
     say("1");
     {
         const NoRoom none(text().size() + 10);
@@ -503,12 +503,12 @@ TEST_F(LogTest, ReportsLostLinesOnceAndCountsThemInTheNextLine) {
     EXPECT_EQ(parse_json(all.back(), "log").value().as_object().at("text"), "4");
 }
 
-TEST_F(LogTest, NoteCreatesNoFolderInARepositoryWithoutOne) {
+TEST_F(LogTest, note_creates_no_folder_in_a_repository_without_one) {
     log().note(Error{"AF-X-001", "", "", ""}, (folder_.path() / "none").string());
     EXPECT_FALSE(std::filesystem::exists(options_.file));
 }
 
-TEST_F(LogTest, NoteIsNotPassedToTheDisplay) {
+TEST_F(LogTest, note_is_not_passed_to_the_display) {
     log().note(Error{"AF-X-001", "", "", ""}, folder_.path().string());
     EXPECT_TRUE(next_.all.empty());
     EXPECT_EQ(last().at("level"), "error");

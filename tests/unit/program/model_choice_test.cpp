@@ -22,37 +22,37 @@ std::vector<std::string> names(const ModelSettings& settings, const std::map<std
     return all;
 }
 
-TEST(AutoModel, TriesKeysThenCommandsThenServersOfThisMachine) {
+TEST(AutoModel, tries_keys_then_commands_then_servers_of_this_machine) {
     EXPECT_THAT(names({}, {{"ANTHROPIC_API_KEY", "a"}, {"OPENAI_API_KEY", "b"}}),
                 ElementsAre("anthropic", "openai", "claude", "codex", "ollama!", "lm-studio!", "llama.cpp!", "vllm!"));
 }
 
-TEST(AutoModel, AsksNoServiceWhoseKeyIsMissing) {
+TEST(AutoModel, asks_no_service_whose_key_is_missing) {
     EXPECT_THAT(names({}, {{"OPENAI_API_KEY", ""}}),
                 ElementsAre("anthropic?", "openai?", "claude", "codex", "ollama!", "lm-studio!", "llama.cpp!", "vllm!"));
 }
 
-TEST(AutoModel, UsesOnlyTheAddressFromTheSettings) {
+TEST(AutoModel, uses_only_the_address_from_the_settings) {
     ModelSettings settings;
     settings.base_url = "http://gpu.lan/v1";
     settings.model = "m";
     EXPECT_THAT(names(settings, {{"ANTHROPIC_API_KEY", "a"}}), ElementsAre("llm.base_url"));
 }
 
-TEST(AutoModel, UsesOnlyTheCommandFromTheSettings) {
+TEST(AutoModel, uses_only_the_command_from_the_settings) {
     ModelSettings settings;
     settings.command = {"/opt/answer"};
     EXPECT_THAT(names(settings, {{"ANTHROPIC_API_KEY", "a"}}), ElementsAre("llm.command"));
 }
 
-TEST(AutoModel, UsesTheConfiguredModel) {
+TEST(AutoModel, uses_the_configured_model) {
     ModelSettings settings;
     settings.model = "mine";
     const auto candidates = model_candidates(settings, {{"ANTHROPIC_API_KEY", "a"}}).value();
     for (const ModelCandidate& one : candidates) { EXPECT_EQ(one.settings.model, "mine") << one.name; }
 }
 
-TEST(AutoModel, RefusesSettingsWithoutABackend) {
+TEST(AutoModel, refuses_settings_without_a_backend) {
     ModelSettings settings;
     settings.settings = {{"stream", false}};
     EXPECT_THAT(names(settings), ElementsAre("AF-LLM-002"));
@@ -69,21 +69,21 @@ protected:
     NetworkRule rule_{ModelNetwork::local, {"gpu.lan", "10.0.0.5", "fd00::1"}, {}};
 };
 
-TEST_F(NetworkLocal, AllowsLoopback) {
+TEST_F(NetworkLocal, allows_loopback) {
     for (const char* const address : {"http://localhost:11434/v1", "http://127.0.0.1/v1", "https://127.8.9.255:8443",
                                       "http://[::1]:8000/v1", "HTTP://LOCALHOST/V1"}) {
         EXPECT_EQ(refusal(address), "") << address;
     }
 }
 
-TEST_F(NetworkLocal, AllowsListedPrivateHosts) {
+TEST_F(NetworkLocal, allows_listed_private_hosts) {
     for (const char* const address :
          {"http://gpu.lan:8000/v1", "https://GPU.lan/v1", "http://10.0.0.5/v1", "http://[fd00::1]/v1"}) {
         EXPECT_EQ(refusal(address), "") << address;
     }
 }
 
-TEST_F(NetworkLocal, RefusesHostsThatOnlyLookLocal) {
+TEST_F(NetworkLocal, refuses_hosts_that_only_look_local) {
     for (const char* const address : {"https://api.openai.com/v1",
                                       "http://localhost.evil.com/v1",
                                       "http://127.0.0.1.nip.io/v1",
@@ -115,19 +115,19 @@ TEST_F(NetworkLocal, RefusesHostsThatOnlyLookLocal) {
     }
 }
 
-TEST_F(NetworkLocal, RefusesTheServicesOwnAddress) {
+TEST_F(NetworkLocal, refuses_the_services_own_address) {
     EXPECT_THAT(refusal("", "anthropic"), HasSubstr("api.anthropic.com"));
     EXPECT_THAT(refusal("", "openai"), HasSubstr("api.openai.com"));
 }
 
-TEST_F(NetworkLocal, RefusesBackendsWithUnknownAddresses) {
+TEST_F(NetworkLocal, refuses_backends_with_unknown_addresses) {
     EXPECT_THAT(refusal("", "cli"), HasSubstr("AF-LLM-003"));
     EXPECT_THAT(refusal("http://localhost/v1", "somebody.elses"), HasSubstr("AF-LLM-003"));
 }
 
-TEST_F(NetworkLocal, AllowsRecordedAnswers) { EXPECT_EQ(refusal("", "replay"), ""); }
+TEST_F(NetworkLocal, allows_recorded_answers) { EXPECT_EQ(refusal("", "replay"), ""); }
 
-TEST_F(NetworkLocal, RefusesAProxyOnTheWayToAPrivateHost) {
+TEST_F(NetworkLocal, refuses_a_proxy_on_the_way_to_a_private_host) {
     rule_.environment = {{"http_proxy", "http://proxy.example.com:3128"}};
     EXPECT_THAT(refusal("http://gpu.lan/v1"), HasSubstr("http_proxy"));
     EXPECT_EQ(refusal("http://localhost/v1"), "");
@@ -135,7 +135,7 @@ TEST_F(NetworkLocal, RefusesAProxyOnTheWayToAPrivateHost) {
     EXPECT_EQ(refusal("http://gpu.lan/v1"), "");
 }
 
-TEST(NetworkNone, AllowsRecordedAnswersOnly) {
+TEST(NetworkNone, allows_recorded_answers_only) {
     const NetworkRule rule{ModelNetwork::none, {"gpu.lan"}, {}};
     EXPECT_TRUE(check_network(rule, "replay", {}).ok());
     for (const char* const backend : {"anthropic", "openai", "cli", "somebody.elses"}) {
@@ -143,7 +143,7 @@ TEST(NetworkNone, AllowsRecordedAnswersOnly) {
     }
 }
 
-TEST(NetworkAny, AllowsEverything) { EXPECT_TRUE(check_network({}, "cli", {}).ok()); }
+TEST(NetworkAny, allows_everything) { EXPECT_TRUE(check_network({}, "cli", {}).ok()); }
 
 class NetworkSettings : public testing::Test {
 protected:
@@ -165,12 +165,12 @@ private:
     TemporaryDirectory folder_{"network"};
 };
 
-TEST_F(NetworkSettings, AnUntrustedProjectMayBeStricter) { EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local); }
-TEST_F(NetworkSettings, AnUntrustedProjectMayNotBeLaxer) {
+TEST_F(NetworkSettings, an_untrusted_project_may_be_stricter) { EXPECT_EQ(network("", "network: local\n"), ModelNetwork::local); }
+TEST_F(NetworkSettings, an_untrusted_project_may_not_be_laxer) {
     EXPECT_EQ(network("network: none\n", "network: any\n"), ModelNetwork::none);
 }
-TEST_F(NetworkSettings, TheCommandLineDecides) { EXPECT_EQ(network("", "network: local\n", "any"), ModelNetwork::any); }
-TEST_F(NetworkSettings, AnyIsTheDefault) { EXPECT_EQ(network("", ""), ModelNetwork::any); }
+TEST_F(NetworkSettings, the_command_line_decides) { EXPECT_EQ(network("", "network: local\n", "any"), ModelNetwork::any); }
+TEST_F(NetworkSettings, any_is_the_default) { EXPECT_EQ(network("", ""), ModelNetwork::any); }
 
 }  // namespace
 }  // namespace agentforge::kernel

@@ -30,14 +30,14 @@ Result<std::string> edited_by(const std::string& editor) {
     return edit_text(program, "old\n", "text.yaml");
 }
 
-TEST(TerminalCommand, ReturnsTheExitCodeAsAShellDoes) {
+TEST(TerminalCommand, returns_the_exit_code_as_a_shell_does) {
     EXPECT_EQ(run_on_terminal("exit 3", "", usual_environment), 3);
     EXPECT_EQ(run_on_terminal("exec test", "a word of its own", usual_environment), 0);
     EXPECT_EQ(run_on_terminal("/nowhere/editor 2> /dev/null", "", usual_environment), 127);
     EXPECT_EQ(run_on_terminal("kill -KILL $$", "", usual_environment), 128 + SIGKILL);
 }
 
-TEST(TerminalCommand, ReceivesKeyboardSignalsUntilItEnds) {
+TEST(TerminalCommand, receives_keyboard_signals_until_it_ends) {
     const auto before = std::signal(SIGINT, [](int) { heard_interrupts = heard_interrupts + 1; });
     EXPECT_EQ(run_on_terminal("kill -INT $PPID", "", usual_environment), 0);
     EXPECT_EQ(heard_interrupts, 0);
@@ -47,7 +47,7 @@ TEST(TerminalCommand, ReceivesKeyboardSignalsUntilItEnds) {
     std::signal(SIGINT, before);
 }
 
-TEST(TerminalCommand, IgnoresNoSignalThatThisProgramIgnores) {
+TEST(TerminalCommand, ignores_no_signal_that_this_program_ignores) {
     const auto pipe_before = std::signal(SIGPIPE, SIG_IGN);
     const auto size_before = std::signal(SIGXFSZ, SIG_IGN);
     EXPECT_EQ(run_on_terminal("kill -PIPE $$", "", usual_environment), 128 + SIGPIPE);
@@ -56,13 +56,13 @@ TEST(TerminalCommand, IgnoresNoSignalThatThisProgramIgnores) {
     std::signal(SIGXFSZ, size_before);
 }
 
-TEST(Editor, ReturnsTheEditedTextOrAnErrorIfUnchanged) {
+TEST(Editor, returns_the_edited_text_or_an_error_if_unchanged) {
     EXPECT_EQ(edited_by("sed -i s/old/new/").value(), "new\n");
     EXPECT_EQ(edited_by("true").error().code, "AF-ESC-038");
     EXPECT_EQ(edited_by("false").error().code, "AF-ESC-038");
 }
 
-TEST(Editor, NamesAFileThatCannotBeCreated) {
+TEST(Editor, names_a_file_that_cannot_be_created) {
     const char* before = std::getenv("TMPDIR");
     const std::string kept = before == nullptr ? "" : before;
     ::setenv("TMPDIR", "/nowhere", 1);

@@ -91,7 +91,7 @@ struct WrongLine {
 
 class UsageProblem : public ::testing::TestWithParam<WrongLine> {};
 
-TEST_P(UsageProblem, IsToldWithoutTheParsersWords) {
+TEST_P(UsageProblem, is_told_without_the_parsers_words) {
     const auto [text, text_if_reworded] = said_of(GetParam().words);
     EXPECT_THAT(text, HasSubstr(GetParam().said));
     EXPECT_EQ(text, text_if_reworded);
@@ -130,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongLine{"ControlCharacters", {"copy", "f", "--count", "\x1b[31m"}, "--count takes a number, not `\\x1b[31m`"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(UsageProblemText, OfALongValueIsCut) {
+TEST(UsageProblemText, of_a_long_value_is_cut) {
     EXPECT_LT(said_of({"copy", "f", "--format", std::string(100'000, 'y')}).text.size(), 1000U);
 }
 

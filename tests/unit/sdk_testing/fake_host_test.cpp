@@ -76,7 +76,7 @@ private:
     std::function<void(StageContext&)> what_;
 };
 
-TEST(FakeHost, RunsTheWholeLifecycleOfAStage) {
+TEST(FakeHost, runs_the_whole_lifecycle_of_a_stage) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     OneRun stage;
@@ -85,7 +85,7 @@ TEST(FakeHost, RunsTheWholeLifecycleOfAStage) {
     EXPECT_EQ(result.artifact->at("title").as_string(), "Slug");
 }
 
-TEST(FakeHost, RecordsCallsInOrder) {
+TEST(FakeHost, records_calls_in_order) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     Doing stage([](StageContext& context) {
@@ -97,7 +97,7 @@ TEST(FakeHost, RecordsCallsInOrder) {
     EXPECT_THAT(host.functions(), ElementsAre("workspace.exists", "run_agent", "run_gate"));
 }
 
-TEST(FakeHost, RecordsAgentRequests) {
+TEST(FakeHost, records_agent_requests) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     OneRun stage;
@@ -106,7 +106,7 @@ TEST(FakeHost, RecordsAgentRequests) {
     EXPECT_EQ(host.agent.requests()[0].objective, "find a title");
 }
 
-TEST(FakeHost, KeepsLogAndProgress) {
+TEST(FakeHost, keeps_log_and_progress) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}}));
     OneRun stage;
@@ -116,7 +116,7 @@ TEST(FakeHost, KeepsLogAndProgress) {
     EXPECT_THAT(host.progress_lines(), ElementsAre("asking"));
 }
 
-TEST(FakeHost, FailsAnUnscriptedRequest) {
+TEST(FakeHost, fails_an_unscripted_request) {
     FakeStageContext host;
     OneRun stage;
     const auto result = host.run(stage);
@@ -126,7 +126,7 @@ TEST(FakeHost, FailsAnUnscriptedRequest) {
     EXPECT_THAT(result.error->remedy, HasSubstr("`.agent.then(…)`"));
 }
 
-TEST(FakeHost, CountsUnusedAnswers) {
+TEST(FakeHost, counts_unused_answers) {
     FakeStageContext host;
     host.agent.then(completes_with({{"title", "Slug"}})).then(answers_text("more"));
     OneRun stage;
@@ -134,7 +134,7 @@ TEST(FakeHost, CountsUnusedAnswers) {
     EXPECT_EQ(host.agent.left(), 1U);
 }
 
-TEST(FakeHost, AnswersFurtherCallsWithOtherwise) {
+TEST(FakeHost, answers_further_calls_with_otherwise) {
     FakeToolContext host;
     host.processes.then(prints("first")).otherwise(prints("rest", 3));
     EXPECT_EQ(host.run_process({})->out, "first");
@@ -142,13 +142,13 @@ TEST(FakeHost, AnswersFurtherCallsWithOtherwise) {
     EXPECT_EQ(host.run_process({})->exit_code, 3);
 }
 
-TEST(FakeHost, FailsACallOnRequest) {
+TEST(FakeHost, fails_a_call_on_request) {
     FakeStageContext host;
     host.gates.then_fails({"AF-GATE-001", "no such gate", "", "", ErrorKind::not_found});
     EXPECT_EQ(host.run_gate({"tests", {}, {}}).error().code, "AF-GATE-001");
 }
 
-TEST(FakeHost, PassesThePersonsAnswerToTheNextAttempt) {
+TEST(FakeHost, passes_the_persons_answer_to_the_next_attempt) {
     FakeStageContext host;
     host.agent.then(asks_a_person("Which one?")).then(completes_with({{"title", "B"}}));
     host.people.then({{"answer", "B"}});
@@ -159,7 +159,7 @@ TEST(FakeHost, PassesThePersonsAnswerToTheNextAttempt) {
     EXPECT_EQ(host.stage_input.attempt, 2U);
 }
 
-TEST(FakeHost, ReadsJsonAsYamlAndAnythingElseFromTheScript) {
+TEST(FakeHost, reads_json_as_yaml_and_anything_else_from_the_script) {
     FakeStageContext host;
     EXPECT_EQ(host.parse_yaml(R"({"a": 1})")->at("a").as_int64(), 1);
     EXPECT_EQ(host.parse_yaml("a: 1").error().code, "AF-FAKE-001");
@@ -167,7 +167,7 @@ TEST(FakeHost, ReadsJsonAsYamlAndAnythingElseFromTheScript) {
     EXPECT_EQ(host.parse_yaml("a: 2")->at("a").as_int64(), 2);
 }
 
-TEST(FakeHost, MovesItsClockOnlyWhenTold) {
+TEST(FakeHost, moves_its_clock_only_when_told) {
     FakeCallContext host;
     const auto begin = host.now();
     EXPECT_EQ(host.now(), begin);
@@ -175,7 +175,7 @@ TEST(FakeHost, MovesItsClockOnlyWhenTold) {
     EXPECT_EQ(host.now() - begin, std::chrono::milliseconds(1500));
 }
 
-TEST(FakeHost, IsCancelledAfterTheGivenNumberOfChecks) {
+TEST(FakeHost, is_cancelled_after_the_given_number_of_checks) {
     FakeCallContext host;
     EXPECT_FALSE(host.cancelled());
     host.cancel_after(2);
@@ -185,7 +185,7 @@ TEST(FakeHost, IsCancelledAfterTheGivenNumberOfChecks) {
     EXPECT_TRUE(host.cancelled());
 }
 
-TEST(FakeHost, HasTheDeadlineOfTheTest) {
+TEST(FakeHost, has_the_deadline_of_the_test) {
     FakeCallContext host;
     EXPECT_FALSE(host.deadline());
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
@@ -193,14 +193,14 @@ TEST(FakeHost, HasTheDeadlineOfTheTest) {
     EXPECT_EQ(host.deadline(), until);
 }
 
-TEST(FakeTool, MayWriteIfItsSpecSaysSo) {
+TEST(FakeTool, may_write_if_its_spec_says_so) {
     FakeToolContext host;
     Writer tool;
     EXPECT_TRUE(host.call(tool, {{"path", "./src//a.py"}}).success);
     EXPECT_EQ(host.files.content("src/a.py"), "text\n");
 }
 
-TEST(FakeTool, IsRefusedUndeclaredEffects) {
+TEST(FakeTool, is_refused_undeclared_effects) {
     FakeToolContext host;
     Writer tool(ToolEffect::reads);
     const auto result = host.call(tool, {{"path", "a.py"}});
@@ -209,28 +209,28 @@ TEST(FakeTool, IsRefusedUndeclaredEffects) {
     EXPECT_THAT(host.files.files(), IsEmpty());
 }
 
-TEST(FakeTool, IsNotCalledWithAPathThatLeavesTheWorkspace) {
+TEST(FakeTool, is_not_called_with_a_path_that_leaves_the_workspace) {
     FakeToolContext host;
     Writer tool;
     EXPECT_EQ(host.call(tool, {{"path", "../a.py"}}).error->code, "AF-TOOL-010");
     EXPECT_THAT(host.functions(), IsEmpty());
 }
 
-TEST(FakeTool, RunsConcurrentlyWithSeparateHosts) {
+TEST(FakeTool, runs_concurrently_with_separate_hosts) {
     Writer tool;
     const auto results = call_together(tool, std::vector<json::object>(4, {{"path", "a.py"}}));
     ASSERT_EQ(results.size(), 4U);
     for (const auto& result : results) { EXPECT_TRUE(result.success); }
 }
 
-TEST(FakeHostMisuse, IsACallFromAnotherThread) {
+TEST(FakeHostMisuse, is_a_call_from_another_thread) {
     FakeStageContext host;
     Doing stage([](StageContext& context) { std::thread([&] { static_cast<void>(context.now()); }).join(); });
     static_cast<void>(host.run(stage));
     EXPECT_THAT(host.misuses(), ElementsAre(HasSubstr("now was called from a thread that does not run the plugin's call")));
 }
 
-TEST(FakeHostMisuse, IsACallAfterTheEnd) {
+TEST(FakeHostMisuse, is_a_call_after_the_end) {
     FakeStageContext host;
     StageContext* kept = nullptr;
     Doing stage([&](StageContext& context) { kept = &context; });
@@ -239,7 +239,7 @@ TEST(FakeHostMisuse, IsACallAfterTheEnd) {
     EXPECT_THAT(host.misuses(), ElementsAre(HasSubstr("workspace.exists was called after the plugin's call had returned")));
 }
 
-TEST(FakeHostMisuse, IsACallWhileAnotherHasNotReturned) {
+TEST(FakeHostMisuse, is_a_call_while_another_has_not_returned) {
     FakeStageContext host;
     host.agent.then_do([&](const AgentRun&) -> Result<AgentOutcome> {
         std::thread([&] { static_cast<void>(host.cancelled()); }).join();
@@ -251,7 +251,7 @@ TEST(FakeHostMisuse, IsACallWhileAnotherHasNotReturned) {
                 ::testing::Contains(HasSubstr("cancelled was called while another call into the same context had not returned")));
 }
 
-TEST(FakeHostMisuse, IsNotReportedForAScriptOnTheSameThread) {
+TEST(FakeHostMisuse, is_not_reported_for_a_script_on_the_same_thread) {
     FakeStageContext host;
     host.agent.then_do([&](const AgentRun&) -> Result<AgentOutcome> {
         static_cast<void>(host.files.create("a.py", "x"));
@@ -262,7 +262,7 @@ TEST(FakeHostMisuse, IsNotReportedForAScriptOnTheSameThread) {
     EXPECT_THAT(host.misuses(), IsEmpty());
 }
 
-TEST(FakeHostMisuseDeathTest, UnreadMisuseAbortsTheTest) {
+TEST(FakeHostMisuseDeathTest, unread_misuse_aborts_the_test) {
     EXPECT_DEATH(
         {
             FakeCallContext host;
@@ -271,7 +271,7 @@ TEST(FakeHostMisuseDeathTest, UnreadMisuseAbortsTheTest) {
         "the test did not read misuses.*\n.*now was called from a thread");
 }
 
-TEST(FakeHostMisuse, OfASinkIsACallFromAnotherThread) {
+TEST(FakeHostMisuse, of_a_sink_is_a_call_from_another_thread) {
     FakeSink sink;
     sink.text("a");
     std::thread([&] { sink.text("b"); }).join();
@@ -279,19 +279,19 @@ TEST(FakeHostMisuse, OfASinkIsACallFromAnotherThread) {
     EXPECT_THAT(sink.misuses(), ElementsAre(HasSubstr("text was called from a thread")));
 }
 
-TEST(FakeHostMake, PassesSettingsToTheConstructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
+TEST(FakeHostMake, passes_settings_to_the_constructor) { EXPECT_TRUE(make<Picky>({{"key", 1}}).ok()); }
 
-TEST(FakeHostMake, SaysWhyTheConstructorRefused) {
+TEST(FakeHostMake, says_why_the_constructor_refused) {
     const auto made = make<Picky>();
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().message, "Cannot create the object: `key` is missing");
 }
 
-TEST(FakeHostMake, RefusesSettingsForAClassThatTakesNone) {
+TEST(FakeHostMake, refuses_settings_for_a_class_that_takes_none) {
     EXPECT_THAT(make<OneRun>({{"key", 1}}).error().message, HasSubstr("settings were given, but it takes none"));
 }
 
-TEST(FakeModel, AnswersInOrderAndStreams) {
+TEST(FakeModel, answers_in_order_and_streams) {
     FakeModel model;
     model.says("hello").calls("complete", {{"a", 1}});
     FakeCallContext host;

@@ -102,7 +102,7 @@ const std::vector<std::string> paths = {"src/app.py",
                                         "x.md",
                                         "other/y.md"};
 
-TEST_F(FakeWorkspaceAsTheReal, ReadAlike) {
+TEST_F(FakeWorkspaceAsTheReal, read_alike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.read(path)); });
         for (const ReadOptions& options : {ReadOptions{2, 0, 1000}, ReadOptions{2, 3, 1000}, ReadOptions{1, 0, 5},
@@ -112,7 +112,7 @@ TEST_F(FakeWorkspaceAsTheReal, ReadAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, ListAlike) {
+TEST_F(FakeWorkspaceAsTheReal, list_alike) {
     for (const auto& path : paths) {
         for (const ListOptions& options :
              {ListOptions{}, ListOptions{false, "", 1000}, ListOptions{true, "*.py", 1000},
@@ -122,7 +122,7 @@ TEST_F(FakeWorkspaceAsTheReal, ListAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, SearchAlike) {
+TEST_F(FakeWorkspaceAsTheReal, search_alike) {
     for (const SearchQuery& query :
          {SearchQuery{"return", false, false, "", 100}, SearchQuery{"^def [a-z]+", false, false, "", 100},
           SearchQuery{"RETURN 2", true, true, "", 100}, SearchQuery{"(", true, false, "", 100},
@@ -132,13 +132,13 @@ TEST_F(FakeWorkspaceAsTheReal, SearchAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, FindAlike) {
+TEST_F(FakeWorkspaceAsTheReal, find_alike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return workspace.exists(path); });
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, CreateAlike) {
+TEST_F(FakeWorkspaceAsTheReal, create_alike) {
     for (const auto& path : paths) {
         for (const bool overwrite : {false, true}) {
             same(path, [&](Workspace& workspace) { return shown(workspace.create(path, "one\ntwo\n", overwrite)); });
@@ -146,7 +146,7 @@ TEST_F(FakeWorkspaceAsTheReal, CreateAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, EditAlike) {
+TEST_F(FakeWorkspaceAsTheReal, edit_alike) {
     for (const auto& path : paths) {
         for (const auto& [search, replace] :
              std::vector<std::pair<std::string, std::string>>{{"return 1", "return 3"},
@@ -161,14 +161,14 @@ TEST_F(FakeWorkspaceAsTheReal, EditAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, MoveAlike) {
+TEST_F(FakeWorkspaceAsTheReal, move_alike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.move(path, "src/new/place.py")); });
         same(path, [&](Workspace& workspace) { return shown(workspace.move("src/new/place.py", path)); });
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, ApplyAlike) {
+TEST_F(FakeWorkspaceAsTheReal, apply_alike) {
     const auto applied = [](Workspace& workspace, const std::vector<FileEdit>& edits) {
         const auto done = atomic_edits(workspace)->apply(edits);
         if (!done.ok()) { return done.error().code; }
@@ -235,13 +235,13 @@ TEST_F(FakeWorkspaceAsTheReal, ApplyAlike) {
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, RemoveAlike) {
+TEST_F(FakeWorkspaceAsTheReal, remove_alike) {
     for (const auto& path : paths) {
         same(path, [&](Workspace& workspace) { return shown(workspace.remove(path)); });
     }
 }
 
-TEST_F(FakeWorkspaceAsTheReal, RecordTheSameWrites) {
+TEST_F(FakeWorkspaceAsTheReal, record_the_same_writes) {
     same("three writes", [&](Workspace& workspace) {
         return shown(workspace.create("src/a.py", "1\n")) + shown(workspace.edit("src/a.py", "1", "2")) +
                shown(workspace.move("src/a.py", "src/b.py")) + shown(workspace.remove("src/b.py"));
@@ -254,25 +254,25 @@ TEST_F(FakeWorkspaceAsTheReal, RecordTheSameWrites) {
     }
 }
 
-TEST(FakeWorkspace, FailsTheNextCallOnRequest) {
+TEST(FakeWorkspace, fails_the_next_call_on_request) {
     FakeToolContext host;
     host.files.put("a.py", "x").fail_next("read", {"AF-TOOL-038", "Cannot read", "", "", ErrorKind::io});
     EXPECT_EQ(host.files.read("a.py").error().code, "AF-TOOL-038");
     EXPECT_TRUE(host.files.read("a.py").ok());
 }
 
-TEST(FakeWorkspace, RefusesToFailAFunctionThatItDoesNotHave) {
+TEST(FakeWorkspace, refuses_to_fail_a_function_that_it_does_not_have) {
     FakeToolContext host;
     EXPECT_THROW(host.files.fail_next("reed", {}), std::invalid_argument);
 }
 
-TEST(FakeWorkspace, RefusesToChangeALockedFile) {
+TEST(FakeWorkspace, refuses_to_change_a_locked_file) {
     FakeToolContext host;
     host.files.put("tests/test_a.py", "x").lock("tests/test_a.py");
     EXPECT_EQ(host.files.remove("tests/test_a.py").error().code, "AF-TOOL-015");
 }
 
-TEST(FakeWorkspace, IsRecordedWithItsPaths) {
+TEST(FakeWorkspace, is_recorded_with_its_paths) {
     FakeToolContext host;
     static_cast<void>(host.files.exists("a.py"));
     ASSERT_THAT(host.functions(), ElementsAre("workspace.exists"));

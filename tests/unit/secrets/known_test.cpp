@@ -28,7 +28,7 @@ protected:
     TemporaryDirectory folder_{"secrets"};
 };
 
-TEST(SecretNames, ContainAWordForASecret) {
+TEST(SecretNames, contain_a_word_for_a_secret) {
     for (const std::string_view name : {"OPENAI_API_KEY", "GITHUB_TOKEN", "db_password", "AWS_SECRET_ACCESS_KEY", "GH_PAT", "KEY",
                                         "API_KEYS", "DB_PWD", "NPM_AUTH"}) {
         EXPECT_TRUE(names_a_secret(name)) << name;
@@ -39,32 +39,32 @@ TEST(SecretNames, ContainAWordForASecret) {
     }
 }
 
-TEST(KnownSecrets, AreVariablesWithSecretSoundingNames) {
+TEST(KnownSecrets, are_variables_with_secret_sounding_names) {
     EXPECT_THAT(found({.environment = {{"HOME", "/home/somebody"}, {"SHOP_KEY", "Zx8Cv5Bn2Mq1"}}}),
                 ElementsAre("SHOP_KEY=Zx8Cv5Bn2Mq1"));
 }
 
-TEST(KnownSecrets, AreVariablesThatAreNamed) {
+TEST(KnownSecrets, are_variables_that_are_named) {
     EXPECT_THAT(found({.environment = {{"TEAM", "Zx8Cv5Bn2Mq1"}}, .variables = {"TEAM"}}), ElementsAre("TEAM=Zx8Cv5Bn2Mq1"));
 }
 
-TEST(KnownSecrets, AreNotVariablesDeclaredPublic) {
+TEST(KnownSecrets, are_not_variables_declared_public) {
     EXPECT_THAT(found({.environment = {{"PUBLIC_KEY", "Zx8Cv5Bn2Mq1"}}, .public_variables = {"PUBLIC_KEY"}}), IsEmpty());
 }
 
-TEST(KnownSecrets, ArePasswordsInsideAddresses) {
+TEST(KnownSecrets, are_passwords_inside_addresses) {
     EXPECT_THAT(
         found({.environment = {{"DATABASE", "postgres://shop:kR4tY7uI@db:5432/shop"}, {"HOMEPAGE", "https://example.com/@a:b"}}}),
         ElementsAre("DATABASE=kR4tY7uI"));
 }
 
-TEST(KnownSecrets, NameAValueThatIsTooCommonWithoutSearchingForIt) {
+TEST(KnownSecrets, name_a_value_that_is_too_common_without_searching_for_it) {
     const auto secrets = find_secrets({.environment = {{"SHOP_KEY", "development"}}}).value();
     EXPECT_THAT(secrets.secrets, IsEmpty());
     EXPECT_THAT(secrets.too_weak, ElementsAre(HasSubstr("SHOP_KEY: it is a word")));
 }
 
-TEST(KnownSecrets, GiveTheReasonForAWeakValue) {
+TEST(KnownSecrets, give_the_reason_for_a_weak_value) {
     EXPECT_THAT(weakness("short"), HasSubstr("shorter"));
     EXPECT_THAT(weakness("20261122"), HasSubstr("number"));
     EXPECT_THAT(weakness("https://keys.example.com"), HasSubstr("address"));
@@ -72,36 +72,36 @@ TEST(KnownSecrets, GiveTheReasonForAWeakValue) {
     EXPECT_EQ(weakness("correcthorsebatterystaple"), "");
 }
 
-TEST(KnownSecrets, ArePathsOnlyIfNothingExistsThere) {
+TEST(KnownSecrets, are_paths_only_if_nothing_exists_there) {
     EXPECT_THAT(found({.environment = {{"A_TOKEN", "/tmp/agentforge-no-such-token1"},
                                        {"B_TOKEN", "/dev/null"},
                                        {"C_KEY", "/abCdEf+Zx8Cv5Bn2Mq1"}}}),
                 ElementsAre("C_KEY=/abCdEf+Zx8Cv5Bn2Mq1"));
 }
 
-TEST_F(SecretFiles, MayContainNamedValues) {
+TEST_F(SecretFiles, may_contain_named_values) {
     EXPECT_THAT(found({.files = {file("# c\nexport A=\"Zx8Cv5Bn2Mq1\" # x\r\nB = 'We4Rt7Yu0'\nC=Io3PaSd9F # y\nDEBUG=true\n")}}),
                 ElementsAre(".env/A=Zx8Cv5Bn2Mq1", ".env/B=We4Rt7Yu0", ".env/C=Io3PaSd9F"));
 }
 
-TEST_F(SecretFiles, ContainOneSecretPerLineIfNoneIsNamed) {
+TEST_F(SecretFiles, contain_one_secret_per_line_if_none_is_named) {
     EXPECT_THAT(found({.files = {file("Zx8Cv5Bn2Mq1\n\nWe4Rt7Yu0==\n", "token")}}),
                 ElementsAre("token/1=Zx8Cv5Bn2Mq1", "token/3=We4Rt7Yu0=="));
 }
 
-TEST_F(SecretFiles, ThatAreMissingAreNamed) {
+TEST_F(SecretFiles, that_are_missing_are_named) {
     EXPECT_THAT(find_secrets({.files = {folder_.path() / "none"}}).value().missing, ElementsAre(HasSubstr("none")));
 }
 
-TEST_F(SecretFiles, AreRegularFiles) {
+TEST_F(SecretFiles, are_regular_files) {
     const auto read = find_secrets({.files = {folder_.path()}});
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.error().code, "AF-SEC-002");
 }
 
-TEST_F(SecretFiles, HaveASizeLimit) { EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok()); }
+TEST_F(SecretFiles, have_a_size_limit) { EXPECT_FALSE(find_secrets({.files = {file(std::string((1UL << 20U) + 1, 'x'))}}).ok()); }
 
-TEST_F(SecretFiles, CreateTheKeyOnceForItsUserOnly) {
+TEST_F(SecretFiles, create_the_key_once_for_its_user_only) {
     CountingIdSource ids;
     const std::string state = (folder_.path() / "state").string();
     const auto first = redaction_key(state, ids);
@@ -112,7 +112,7 @@ TEST_F(SecretFiles, CreateTheKeyOnceForItsUserOnly) {
     EXPECT_EQ(status.st_mode & 0777U, 0600U);
 }
 
-TEST_F(SecretFiles, RefuseAnInvalidKey) {
+TEST_F(SecretFiles, refuse_an_invalid_key) {
     CountingIdSource ids;
     file("nonsense\n", "redaction.key");
     const auto key = redaction_key(folder_.path().string(), ids);

@@ -43,24 +43,24 @@ std::string base64_of(std::string_view bytes) {  // Independent of the code unde
     return text;
 }
 
-TEST(Redactor, HidesAKnownValue) {
+TEST(Redactor, hides_a_known_value) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_THAT(redactor->redact("key=Zx8Cv5Bn2Mq1;"), testing::MatchesRegex(R"(key=\[REDACTED:SHOP_KEY:[0-9a-f]{8}\];)"));
 }
 
-TEST(Redactor, LeavesOtherTextAlone) {
+TEST(Redactor, leaves_other_text_alone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_EQ(redactor->redacted("def slug(text):\n    return text.lower()\n"), std::nullopt);
 }
 
-TEST(Redactor, HidesEveryFormOfAKnownValueWithinOtherText) {
+TEST(Redactor, hides_every_form_of_a_known_value_within_other_text) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
     for (const SecretForm& form : forms_of(value)) {
         EXPECT_THAT(redactor->redact("<" + form.text + ">"), Not(HasSubstr(form.text))) << form.name;
     }
 }
 
-TEST(Redactor, HidesBase64AtEachOffset) {
+TEST(Redactor, hides_base64_at_each_offset) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const std::string before : {"", "a", "ab", "abc"}) {
@@ -98,7 +98,7 @@ std::string base32_of(std::string_view bytes) {  // Independent of the code unde
     return text;
 }
 
-TEST(Redactor, HidesAFullyEscapedValue) {
+TEST(Redactor, hides_a_fully_escaped_value) {
     const std::string secret = "Zx8Cv5/Bn2 Mq1We&4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const char* form : {"%%%02x",
@@ -149,7 +149,7 @@ TEST(Redactor, HidesAFullyEscapedValue) {
     }
 }
 
-TEST(Redactor, HidesAPartlyEscapedValue) {
+TEST(Redactor, hides_a_partly_escaped_value) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"Zx8C%76&#53;Bn2\\u004dq1", "Zx8Cv5\x1b[0mBn2Mq1", "\x1b[1mZ\x1b[0mx8Cv5Bn2Mq1", "zX8cV5%62N2mQ1"}) {
         EXPECT_THAT(redactor->redact("a % b & c \\ " + std::string(text) + "."),
@@ -158,7 +158,7 @@ TEST(Redactor, HidesAPartlyEscapedValue) {
     }
 }
 
-TEST(Redactor, HidesAValueInHexadecimalAsToolsDumpIt) {
+TEST(Redactor, hides_a_value_in_hexadecimal_as_tools_dump_it) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1We4R"}});
     for (const char* text :
          {"00000000: 5a78 3843 7635 426e 324d 7131 5765 3452  Zx8Cv5Bn", "5A:78:38:43:76:35:42:6E:32:4D:71:31:57:65:34:52",
@@ -167,7 +167,7 @@ TEST(Redactor, HidesAValueInHexadecimalAsToolsDumpIt) {
     }
 }
 
-TEST(Redactor, HidesAValueInBase32AtEachOffset) {
+TEST(Redactor, hides_a_value_in_base32_at_each_offset) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const std::string before : {"", "a", "ab", "abc", "abcd", "abcde"}) {
@@ -181,7 +181,7 @@ TEST(Redactor, HidesAValueInBase32AtEachOffset) {
     }
 }
 
-TEST(Redactor, HidesAValueEncodedTwice) {
+TEST(Redactor, hides_a_value_encoded_twice) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const auto each = [](const char* form) {
@@ -220,14 +220,14 @@ TEST(Redactor, HidesAValueEncodedTwice) {
     }
 }
 
-TEST(Redactor, HidesAValueInAnotherCase) {
+TEST(Redactor, hides_a_value_in_another_case) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"ZX8CV5BN2MQ1", "zx8cv5bn2mq1", "zX8cV5bN2mQ1"}) {
         EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.case:")) << text;
     }
 }
 
-TEST(Redactor, LeavesHarmlessEscapesAlone) {
+TEST(Redactor, leaves_harmless_escapes_alone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"printf(\"%d %s\\n\", 5)", "a &amp; b &#; &#x; &#99999999999; \\u12 \\x \\ %",
                              "de ad be ef 00 11 22 33", "\x1b[31mred\x1b[0m \x1b", "100%"}) {
@@ -235,7 +235,7 @@ TEST(Redactor, LeavesHarmlessEscapesAlone) {
     }
 }
 
-TEST(Redactor, RestoresEscapes) {
+TEST(Redactor, restores_escapes) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     const std::string text = "a %5a%78%38Cv5Bn2Mq1 ZX8CV5BN2MQ1 \x1b[1mZ\x1b[0mx8Cv5Bn2Mq1";
     std::vector<Hidden> hidden;
@@ -244,7 +244,7 @@ TEST(Redactor, RestoresEscapes) {
     EXPECT_EQ(restore_secrets(*shown, text, hidden, {}, "f").value(), text);
 }
 
-TEST(Redactor, DecodesBase64AcrossLines) {
+TEST(Redactor, decodes_base64_across_lines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const std::string whole = base64_of("user:" + secret + "\n");
@@ -259,7 +259,7 @@ std::string wrapped(const std::string& text, std::size_t width, const std::strin
     return made;
 }
 
-TEST(Redactor, DecodesLinesOfAnyLengthAndOffset) {
+TEST(Redactor, decodes_lines_of_any_length_and_offset) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (const std::size_t width : {4U, 8U, 15U, 16U, 20U, 76U}) {
@@ -273,7 +273,7 @@ TEST(Redactor, DecodesLinesOfAnyLengthAndOffset) {
     }
 }
 
-TEST(Redactor, HidesAValueEncodedTwiceAndSplitIntoLines) {
+TEST(Redactor, hides_a_value_encoded_twice_and_split_into_lines) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3PaSd9FgHj5Kl8Qp1WsEd4Rf7TgYh6Uj3Ik0Ol2PmZx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const auto hex_of = [](const std::string& text) {
@@ -294,14 +294,14 @@ TEST(Redactor, HidesAValueEncodedTwiceAndSplitIntoLines) {
     }
 }
 
-TEST(Redactor, HidesAValueWithHtmlEntities) {
+TEST(Redactor, hides_a_value_with_html_entities) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8+Cv5/Bn2=Mq#1"}});
     for (const char* text : {"Zx8&plus;Cv5&sol;Bn2&equals;Mq&num;1", "&#90x8+Cv5/Bn2=Mq#1", "Zx8&#43Cv5&#x2F;Bn2&#61Mq#1"}) {
         EXPECT_THAT(redactor->redact(text), StartsWith("[REDACTED:SHOP_KEY.escaped:")) << text;
     }
 }
 
-TEST(Redactor, LeavesLinesOfOrdinaryTextAlone) {
+TEST(Redactor, leaves_lines_of_ordinary_text_alone) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     for (const char* text : {"one two\nthree four\n", "aGVsbG8gd29ybGQgaG93\nYXJlIHlvdQ==\n", "def\nreturn\n\n  x\n",
                              "Zx8Cv5 Bn\n2Mq1\n", "\n\n\n"}) {
@@ -309,7 +309,7 @@ TEST(Redactor, LeavesLinesOfOrdinaryTextAlone) {
     }
 }
 
-TEST(Redactor, KeepsTheNumberOfLines) {
+TEST(Redactor, keeps_the_number_of_lines) {
     const auto redactor = knowing({});
     std::string key;
     for (const SecretRule& rule : rules()) {
@@ -319,7 +319,7 @@ TEST(Redactor, KeepsTheNumberOfLines) {
     EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), std::count(key.begin(), key.end(), '\n'));
 }
 
-TEST(Redactor, FindsTheExampleOfEveryRule) {
+TEST(Redactor, finds_the_example_of_every_rule) {
     const auto redactor = knowing({});
     for (const SecretRule& rule : rules()) {
         const std::string shown = redactor->redact("x = '" + rule.example + "'\n");
@@ -327,21 +327,21 @@ TEST(Redactor, FindsTheExampleOfEveryRule) {
     }
 }
 
-TEST(Redactor, NamesTheRuleInThePlaceholder) {
+TEST(Redactor, names_the_rule_in_the_placeholder) {
     for (const SecretRule& rule : rules()) {
         const Redactor alone({}, {rule}, "k");
         EXPECT_THAT(alone.redact(rule.example), HasSubstr("[REDACTED:" + rule.name + ":")) << rule.name;
     }
 }
 
-TEST(Redactor, EveryRuleExampleContainsAKeyword) {
+TEST(Redactor, every_rule_example_contains_a_keyword) {
     for (const SecretRule& rule : rules()) {
         const auto has = [&rule](const std::string& keyword) { return rule.example.find(keyword) != std::string::npos; };
         EXPECT_TRUE(std::any_of(rule.keywords.begin(), rule.keywords.end(), has)) << rule.name;
     }
 }
 
-TEST(Redactor, DoesNotTreatOrdinaryTextAsAKey) {
+TEST(Redactor, does_not_treat_ordinary_text_as_a_key) {
     const auto redactor = knowing({});
     for (const std::string_view text :
          {"sk-estimator-doc-link-and-more-of-it", "task-20260102-add-oauth2-authentication-1f2e3d4c",
@@ -352,7 +352,7 @@ TEST(Redactor, DoesNotTreatOrdinaryTextAsAKey) {
     }
 }
 
-TEST(Redactor, RedactsIdempotently) {
+TEST(Redactor, redacts_idempotently) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
     std::string text;
     for (const SecretRule& rule : rules()) { text += rule.example + "\n"; }
@@ -361,38 +361,38 @@ TEST(Redactor, RedactsIdempotently) {
     EXPECT_EQ(redactor->redact(once), once);
 }
 
-TEST(Redactor, GivesAValueTheSamePlaceholderInEveryRun) {
+TEST(Redactor, gives_a_value_the_same_placeholder_in_every_run) {
     EXPECT_EQ(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"),
               knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"));
 }
 
-TEST(Redactor, GivesAnotherValueOfTheSameNameAnotherPlaceholder) {
+TEST(Redactor, gives_another_value_of_the_same_name_another_placeholder) {
     EXPECT_NE(knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})->redact("Zx8Cv5Bn2Mq1"),
               knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq2"}})->redact("Zx8Cv5Bn2Mq2"));
 }
 
-TEST(Redactor, PlaceholdersOfKnownValuesDependOnTheInstallationsKey) {
+TEST(Redactor, placeholders_of_known_values_depend_on_the_installations_key) {
     const std::vector<Secret> known{{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}};
     EXPECT_NE(Redactor(known, {}, "one").redact("Zx8Cv5Bn2Mq1"), Redactor(known, {}, "two").redact("Zx8Cv5Bn2Mq1"));
 }
 
-TEST(Redactor, PlaceholdersOfRulesAreTheSameEverywhere) {
+TEST(Redactor, placeholders_of_rules_are_the_same_everywhere) {
     EXPECT_EQ(Redactor({}, rules(), "one").redact(rules()[1].example), Redactor({}, rules(), "two").redact(rules()[1].example));
 }
 
-TEST(Redactor, HidesTheLongerOfTwoValuesWithACommonPrefix) {
+TEST(Redactor, hides_the_longer_of_two_values_with_a_common_prefix) {
     const auto redactor = knowing({{"SHORT_KEY", "Zx8Cv5Bn"}, {"LONG_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_THAT(redactor->redact("Zx8Cv5Bn2Mq1"), StartsWith("[REDACTED:LONG_KEY:"));
 }
 
-TEST(Redactor, HidesInTextsAndKeysOfJson) {
+TEST(Redactor, hides_in_texts_and_keys_of_json) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     json::value found = json::parse(R"({"a": ["Zx8Cv5Bn2Mq1"], "Zx8Cv5Bn2Mq1": 1})");
     redactor->redact(found);
     EXPECT_THAT(json::serialize(found), Not(HasSubstr("Zx8Cv5Bn2Mq1")));
 }
 
-TEST(Redactor, LeavesAHashInARecordThoughPartOfItIsAValue) {
+TEST(Redactor, leaves_a_hash_in_a_record_though_part_of_it_is_a_value) {
     const auto redactor = knowing({{"SHOP_KEY", "fb92427ae41e"}});
     const json::object record{{"blob", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}};
     json::object same = record;
@@ -400,20 +400,20 @@ TEST(Redactor, LeavesAHashInARecordThoughPartOfItIsAValue) {
     EXPECT_EQ(same, record);
 }
 
-TEST(Redactor, HidesAValueThatIsAHash) {
+TEST(Redactor, hides_a_value_that_is_a_hash) {
     const std::string hash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     json::object record{{"key", hash}};
     knowing({{"SHOP_KEY", hash}})->redact(record);
     EXPECT_THAT(json::serialize(record), Not(HasSubstr(hash)));
 }
 
-TEST(Redactor, HidesInEveryPartOfAnError) {
+TEST(Redactor, hides_in_every_part_of_an_error) {
     const Error error = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}})
                             ->redact(Error{"AF-X-1", "m Zx8Cv5Bn2Mq1", "w Zx8Cv5Bn2Mq1", "r Zx8Cv5Bn2Mq1", ErrorKind::io});
     EXPECT_THAT(error.message + error.where + error.remedy, Not(HasSubstr("Zx8Cv5Bn2Mq1")));
 }
 
-TEST(Redactor, HidesAPrefixOfAValueAtATruncatedEnd) {
+TEST(Redactor, hides_a_prefix_of_a_value_at_a_truncated_end) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     for (std::size_t size = 6; size <= secret.size(); ++size) {
@@ -421,7 +421,7 @@ TEST(Redactor, HidesAPrefixOfAValueAtATruncatedEnd) {
     }
 }
 
-TEST(Redactor, HidesPartsOfAValueOnBothSidesOfAnOmission) {
+TEST(Redactor, hides_parts_of_a_value_on_both_sides_of_an_omission) {
     const std::string secret = "Zx8Cv5Bn2Mq1We4Rt7";
     const auto redactor = knowing({{"SHOP_KEY", secret}});
     const std::string shown =
@@ -430,13 +430,13 @@ TEST(Redactor, HidesPartsOfAValueOnBothSidesOfAnOmission) {
                                       HasSubstr("\n[… 12 bytes left out …]\n")));
 }
 
-TEST(Redactor, KnowsWhetherThereIsAnythingToHide) {
+TEST(Redactor, knows_whether_there_is_anything_to_hide) {
     const auto redactor = knowing({{"SHOP_KEY", "Zx8Cv5Bn2Mq1"}});
     EXPECT_TRUE(redactor->finds(json::parse(R"({"a": [1, {"b": "xZx8Cv5Bn2Mq1"}]})")));
     EXPECT_FALSE(redactor->finds(json::parse(R"({"a": [1, {"b": "x"}]})")));
 }
 
-TEST(Redactor, PassesEventsOnWithoutSecrets) {
+TEST(Redactor, passes_events_on_without_secrets) {
     struct Kept final : EventSink {
         void event(const Event& event) override {
             text = std::get<event::Logged>(event).message + json::serialize(std::get<event::Logged>(event).fields.value());
@@ -448,12 +448,12 @@ TEST(Redactor, PassesEventsOnWithoutSecrets) {
     EXPECT_THAT(kept.text, testing::AllOf(HasSubstr("it is "), Not(HasSubstr("Zx8Cv5Bn2Mq1"))));
 }
 
-TEST(Redactor, HidesNothingIfEmpty) { EXPECT_EQ(Redactor().redacted(rules()[1].example), std::nullopt); }
+TEST(Redactor, hides_nothing_if_empty) { EXPECT_EQ(Redactor().redacted(rules()[1].example), std::nullopt); }
 
 // ------------------------------------------------------------------------------------------ canaries --
 
 /// Any form of a value or shape of a key, in any context and at any place, is removed, and is restored byte for byte.
-TEST(RedactorProperty, HiddenValuesAreRestoredExactly) {
+TEST(RedactorProperty, hidden_values_are_restored_exactly) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}, {"OTHER_TOKEN", "Zx8Cv5Bn2Mq1We4Rt7Yu0Io3Pa"}});
     std::vector<std::string> canaries;
     for (const SecretForm& form : forms_of(value)) { canaries.push_back(form.text); }
@@ -481,7 +481,7 @@ TEST(RedactorProperty, HiddenValuesAreRestoredExactly) {
     }
 }
 
-TEST(RedactorProperty, SurvivesAnyBytes) {
+TEST(RedactorProperty, survives_any_bytes) {
     const auto redactor = knowing({{"SHOP_KEY", std::string(value)}});
     std::uint64_t state = 1;
     for (unsigned round = 0; round < 300; ++round) {
@@ -508,41 +508,41 @@ protected:
     const std::vector<Hidden> hidden_{{placeholder_, secret_}};
 };
 
-TEST_F(Restore, RestoresASecretOfTheFile) {
+TEST_F(Restore, restores_a_secret_of_the_file) {
     EXPECT_EQ(restore_secrets("a " + placeholder_ + " c", "a " + secret_ + " b", hidden_, {}, "f").value(),
               "a " + secret_ + " c");
 }
 
-TEST_F(Restore, RestoresASecretFromElsewhereInTheWorkspace) {
+TEST_F(Restore, restores_a_secret_from_elsewhere_in_the_workspace) {
     const FindHidden elsewhere = [this](std::string_view asked) {
         return asked == placeholder_ ? std::optional(secret_) : std::nullopt;
     };
     EXPECT_EQ(restore_secrets(placeholder_, "", {}, elsewhere, "f").value(), secret_);
 }
 
-TEST_F(Restore, RefusesASecretThatIsNotInTheWorkspace) {
+TEST_F(Restore, refuses_a_secret_that_is_not_in_the_workspace) {
     const auto made = restore_secrets(
         placeholder_, "", {}, [](std::string_view) { return std::nullopt; }, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-003");
 }
 
-TEST_F(Restore, KeepsALookalikePlaceholderThatIsInTheFile) {
+TEST_F(Restore, keeps_a_lookalike_placeholder_that_is_in_the_file) {
     const std::string text = "docs say [REDACTED:x:01234567] here";
     EXPECT_EQ(restore_secrets(text + "!", text, {}, {}, "f").value(), text + "!");
 }
 
-TEST_F(Restore, RefusesATruncatedPlaceholderInAFileWithSecrets) {
+TEST_F(Restore, refuses_a_truncated_placeholder_in_a_file_with_secrets) {
     const auto made = restore_secrets("k = [REDACTED:SHOP_KEY]", "k = " + secret_, hidden_, {}, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-004");
 }
 
-TEST_F(Restore, AllowsRedactedInANewFile) {
+TEST_F(Restore, allows_redacted_in_a_new_file) {
     EXPECT_EQ(restore_secrets("return '[REDACTED:email]'", "", {}, {}, "f").value(), "return '[REDACTED:email]'");
 }
 
-TEST_F(Restore, RefusesAFileWithAnAmbiguousPlaceholder) {
+TEST_F(Restore, refuses_a_file_with_an_ambiguous_placeholder) {
     const auto made = restore_secrets(placeholder_, secret_ + placeholder_, hidden_, {}, "f");
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.error().code, "AF-SEC-005");
@@ -557,12 +557,12 @@ std::string rule_error(const std::string& text) {
     return read.ok() ? "" : read.error().code + " " + read.error().message + " " + read.error().where;
 }
 
-TEST(SecretRules, AnUnknownFieldIsNamedWithItsLine) {
+TEST(SecretRules, an_unknown_field_is_named_with_its_line) {
     EXPECT_THAT(rule_error("rules:\n  - name: a\n    colour: red\n"),
                 testing::AllOf(StartsWith("AF-SEC-001"), HasSubstr("`colour`"), HasSubstr("rules.yaml:3:")));
 }
 
-TEST(SecretRules, APatternThatRe2RejectsIsRefused) {
+TEST(SecretRules, a_pattern_that_re2_rejects_is_refused) {
     SecretRule rule;
     rule.name = "a";
     rule.pattern = "a(?=b)";
@@ -571,16 +571,16 @@ TEST(SecretRules, APatternThatRe2RejectsIsRefused) {
     EXPECT_THAT(checked.error().message, HasSubstr("rule `a` is not an RE2 expression"));
 }
 
-TEST(SecretRules, ShippedRulesAreValid) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
+TEST(SecretRules, shipped_rules_are_valid) { EXPECT_TRUE(check_secret_rules(rules()).ok()); }
 
-TEST(SecretRules, ADuplicateNameIsRefused) {
+TEST(SecretRules, a_duplicate_name_is_refused) {
     EXPECT_THAT(
         rule_error(
             "rules:\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n  - {name: a, keywords: [abc], pattern: abc, example: [x]}\n"),
         HasSubstr("twice"));
 }
 
-TEST(SecretRules, AKeywordOfTwoBytesIsRefused) {
+TEST(SecretRules, a_keyword_of_two_bytes_is_refused) {
     EXPECT_THAT(rule_error("rules:\n  - {name: a, keywords: [ab], pattern: abc, example: [x]}\n"), HasSubstr("three bytes"));
 }
 

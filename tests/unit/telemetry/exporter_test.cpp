@@ -80,7 +80,7 @@ protected:
     std::unique_ptr<Exporter> exporter_;
 };
 
-TEST_F(ExporterTest, SendsQueuedDataWhenStopped) {
+TEST_F(ExporterTest, sends_queued_data_when_stopped) {
     add_spans(3);
     const auto report = exporter().stop(std::chrono::minutes(1));
     ASSERT_EQ(collector_.requests.size(), 1U);
@@ -89,14 +89,14 @@ TEST_F(ExporterTest, SendsQueuedDataWhenStopped) {
     EXPECT_EQ(report.counts.at(0).dropped, 0U);
 }
 
-TEST_F(ExporterTest, SendsAFullBatchAtOnce) {
+TEST_F(ExporterTest, sends_a_full_batch_at_once) {
     settings_.batch = 2;
     add_spans(2);
     collector_.wait_for_requests(1);
     EXPECT_EQ(spans_in(collector_.requests.at(0).second), 2U);
 }
 
-TEST_F(ExporterTest, SendsLargeQueuesInBatches) {
+TEST_F(ExporterTest, sends_large_queues_in_batches) {
     settings_.batch = 2;
     settings_.delay = std::chrono::minutes(10);
     add_spans(5);
@@ -110,7 +110,7 @@ TEST_F(ExporterTest, SendsLargeQueuesInBatches) {
     EXPECT_EQ(report.counts.at(0).dropped, 0U);
 }
 
-TEST_F(ExporterTest, DropsAndCountsDataThatDoesNotFitTheQueue) {
+TEST_F(ExporterTest, drops_and_counts_data_that_does_not_fit_the_queue) {
     collector_.hangs = true;
     settings_.queue = 4;
     settings_.batch = 4;
@@ -122,14 +122,14 @@ TEST_F(ExporterTest, DropsAndCountsDataThatDoesNotFitTheQueue) {
     EXPECT_EQ(report.counts.at(0).dropped, 10U);
 }
 
-TEST_F(ExporterTest, AHangingCollectorDoesNotBlockItsStop) {
+TEST_F(ExporterTest, a_hanging_collector_does_not_block_its_stop) {
     collector_.hangs = true;
     add_spans(1);
     const auto report = exporter().stop(milliseconds(20));
     EXPECT_EQ(report.counts.at(0).dropped, 1U);
 }
 
-TEST_F(ExporterTest, DropsDataThatTheCollectorRefuses) {
+TEST_F(ExporterTest, drops_data_that_the_collector_refuses) {
     collector_.replies = {Reply{400, std::chrono::seconds(0), "no such tenant\nmore"}};
     add_spans(2);
     const auto report = exporter().stop(std::chrono::minutes(1));
@@ -138,14 +138,14 @@ TEST_F(ExporterTest, DropsDataThatTheCollectorRefuses) {
     EXPECT_EQ(report.problem, "the collector answers 400: no such tenant");
 }
 
-TEST_F(ExporterTest, HidesItsHeaderValuesInAnswersOfTheCollector) {
+TEST_F(ExporterTest, hides_its_header_values_in_answers_of_the_collector) {
     for (auto& destination : settings_.destinations) { destination->headers = {{"api-key", "hdrsecret8817263"}}; }
     collector_.replies = {Reply{401, std::chrono::seconds(0), "bad key hdrsecret8817263"}};
     add_spans(1);
     EXPECT_EQ(exporter().stop(milliseconds(1000)).problem, "the collector answers 401: bad key [api-key]");
 }
 
-TEST_F(ExporterTest, KeepsDataWhileTheCollectorIsBusy) {
+TEST_F(ExporterTest, keeps_data_while_the_collector_is_busy) {
     collector_.replies = {Reply{429, std::chrono::seconds(3600), ""}, Reply{200, std::chrono::seconds(0), ""}};
     settings_.batch = 1;
     add_spans(1);
@@ -156,7 +156,7 @@ TEST_F(ExporterTest, KeepsDataWhileTheCollectorIsBusy) {
     EXPECT_EQ(report.problem, "the collector answers 429");
 }
 
-TEST_F(ExporterTest, CountsPartialSuccessOfTheCollector) {
+TEST_F(ExporterTest, counts_partial_success_of_the_collector) {
     collector_.replies = {
         Reply{200, std::chrono::seconds(0), R"({"partialSuccess": {"rejectedSpans": "2", "errorMessage": "too old"}})"}};
     add_spans(3);
@@ -165,7 +165,7 @@ TEST_F(ExporterTest, CountsPartialSuccessOfTheCollector) {
     EXPECT_THAT(report.problem, HasSubstr("too old"));
 }
 
-TEST_F(ExporterTest, SendsMetricsWhenItIsStopped) {
+TEST_F(ExporterTest, sends_metrics_when_it_is_stopped) {
     exporter().add(Measurement{Instrument::tasks, 1, {}});
     const auto report = exporter().stop(std::chrono::minutes(1));
     ASSERT_EQ(collector_.requests.size(), 1U);
@@ -173,7 +173,7 @@ TEST_F(ExporterTest, SendsMetricsWhenItIsStopped) {
     EXPECT_EQ(report.counts.at(1).dropped, 0U);
 }
 
-TEST_F(ExporterTest, SendsNothingForADisabledSignal) {
+TEST_F(ExporterTest, sends_nothing_for_a_disabled_signal) {
     settings_.destinations.at(static_cast<std::size_t>(Signal::traces)).reset();
     add_spans(2);
     const auto report = exporter().stop(std::chrono::minutes(1));
@@ -181,7 +181,7 @@ TEST_F(ExporterTest, SendsNothingForADisabledSignal) {
     EXPECT_EQ(report.counts.at(0).added, 0U);
 }
 
-TEST_F(ExporterTest, ALogLineHasItsSeverityAndTrace) {
+TEST_F(ExporterTest, a_log_line_has_its_severity_and_trace) {
     exporter().add(LogLine{.time = Time{std::chrono::seconds(7)},
                            .level = "warning",
                            .event = "stage_failed",

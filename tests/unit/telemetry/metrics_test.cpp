@@ -16,7 +16,7 @@ json::object only(const json::value& list) {
     return list.as_array().at(0).as_object();
 }
 
-TEST(Metrics, ACounterSumsByAttributes) {
+TEST(Metrics, a_counter_sums_by_attributes) {
     Metrics metrics(began);
     metrics.add({Instrument::cost, 0.25, {{"agentforge.stage", "red"}}});
     metrics.add({Instrument::cost, 0.5, {{"agentforge.stage", "red"}}});
@@ -32,7 +32,7 @@ TEST(Metrics, ACounterSumsByAttributes) {
     EXPECT_EQ(points.at(1).at("timeUnixNano"), "101000000000");
 }
 
-TEST(Metrics, AHistogramCountsAValueOnABoundInTheLowerBucket) {
+TEST(Metrics, a_histogram_counts_a_value_on_a_bound_in_the_lower_bucket) {
     Metrics metrics(began);
     for (const double value : {0.5, 1.0, 4.0, 100e6}) { metrics.add({Instrument::token_usage, value, {}}); }
     const json::object metric = only(metrics.to_otlp(now));
@@ -47,7 +47,7 @@ TEST(Metrics, AHistogramCountsAValueOnABoundInTheLowerBucket) {
     EXPECT_EQ(point.at("max"), 100e6);
 }
 
-TEST(Metrics, CombinationsBeyondTheLimitCountTogether) {
+TEST(Metrics, combinations_beyond_the_limit_count_together) {
     Metrics metrics(began);
     for (int index = 0; index < 600; ++index) {
         metrics.add({Instrument::tool_calls, 1, {{"gen_ai.tool.name", std::to_string(index)}}});
@@ -60,7 +60,7 @@ TEST(Metrics, CombinationsBeyondTheLimitCountTogether) {
     EXPECT_EQ(sum, 600.0);
 }
 
-TEST(Metrics, EachIsDocumentedWithItsUnit) {
+TEST(Metrics, each_is_documented_with_its_unit) {
     const std::string page = read_file(std::string(AGENTFORGE_SOURCE_DIR) + "/docs/telemetry.md").value();
     for (const InstrumentForm& form : instrument_forms()) {
         EXPECT_NE(page.find("| `" + std::string(form.name) + "` | `" + std::string(form.unit) + "` |"), std::string::npos)

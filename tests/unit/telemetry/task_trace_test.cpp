@@ -60,7 +60,7 @@ std::size_t count(const Trace& trace, std::string_view beginning) {
 
 constexpr const char* delivered = "delivered_and_rebased";
 
-TEST(TaskTrace, EverySpanBelongsToTheTasksTraceAndHasAParentInIt) {
+TEST(TaskTrace, every_span_belongs_to_the_tasks_trace_and_has_a_parent_in_it) {
     const Trace trace = trace_of(delivered);
     const auto spans = by_id(trace);
     for (const auto& [id, span] : spans) {
@@ -73,7 +73,7 @@ TEST(TaskTrace, EverySpanBelongsToTheTasksTraceAndHasAParentInIt) {
     }
 }
 
-TEST(TaskTrace, EverySpanLiesWithinItsParent) {
+TEST(TaskTrace, every_span_lies_within_its_parent) {
     const auto spans = by_id(trace_of(delivered));
     for (const auto& [id, span] : spans) {
         EXPECT_LE(span.start, span.end) << span.name;
@@ -83,7 +83,7 @@ TEST(TaskTrace, EverySpanLiesWithinItsParent) {
     }
 }
 
-TEST(TaskTrace, HasASpanForEachVisitStepAndGate) {
+TEST(TaskTrace, has_a_span_for_each_visit_step_and_gate) {
     const Trace trace = trace_of(delivered);
     unsigned visits = 0;
     for (const StageState& stage : trace.state.stages) { visits += stage.visits; }
@@ -94,7 +94,7 @@ TEST(TaskTrace, HasASpanForEachVisitStepAndGate) {
     EXPECT_GT(count(trace, "gate "), 0U);
 }
 
-TEST(TaskTrace, ModelCallsAndToolsHaveTheRequiredAttributesOfTheConventions) {
+TEST(TaskTrace, model_calls_and_tools_have_the_required_attributes_of_the_conventions) {
     for (const Span& span : trace_of(delivered).spans) {
         if (span.name.starts_with("chat")) {
             EXPECT_EQ(span.attributes.at("gen_ai.operation.name"), "chat");
@@ -108,7 +108,7 @@ TEST(TaskTrace, ModelCallsAndToolsHaveTheRequiredAttributesOfTheConventions) {
     }
 }
 
-TEST(TaskTrace, TokenMetricsEqualTheLedger) {
+TEST(TaskTrace, token_metrics_equal_the_ledger) {
     const Trace trace = trace_of(delivered);
     double tokens = 0;
     for (const Measurement& measurement : trace.measurements) {
@@ -117,7 +117,7 @@ TEST(TaskTrace, TokenMetricsEqualTheLedger) {
     EXPECT_EQ(static_cast<std::uint64_t>(tokens), trace.state.ledger.total().tokens());
 }
 
-TEST(TaskTrace, AnotherProcessProducesTheSameSpanIds) {
+TEST(TaskTrace, another_process_produces_the_same_span_ids) {
     const auto whole = by_id(trace_of(delivered));
     const auto state = trace_of(delivered).state;
     for (Sequence handover = 1; handover < state.seq; ++handover) {
@@ -174,7 +174,7 @@ std::map<std::string, Names> attributes_in_page(const std::string& heading, std:
     return rows;
 }
 
-TEST(TaskTrace, DocumentsExactlyTheAttributesOfEachSpan) {
+TEST(TaskTrace, documents_exactly_the_attributes_of_each_span) {
     std::map<std::string, Names> exported;
     for (const Span& span : every_export().spans) {
         Names& names = exported[span.name.substr(0, span.name.find(' '))];
@@ -183,7 +183,7 @@ TEST(TaskTrace, DocumentsExactlyTheAttributesOfEachSpan) {
     EXPECT_EQ(attributes_in_page("Traces", 2), exported);
 }
 
-TEST(TaskTrace, DocumentsExactlyTheAttributesOfEachMetric) {
+TEST(TaskTrace, documents_exactly_the_attributes_of_each_metric) {
     std::map<std::string, Names> exported;
     for (const Measurement& measurement : every_export().measurements) {
         Names& names = exported[std::string(form_of(measurement.instrument).name)];
@@ -199,7 +199,7 @@ Additions next_after(const std::string& journal, records::Body body) {
     return TaskTrace(names_of).take(trace.state, &left, {{}, std::move(body)});
 }
 
-TEST(TaskTrace, AnAbortEndsAVisitStartedByAnotherProcess) {
+TEST(TaskTrace, an_abort_ends_a_visit_started_by_another_process) {
     const Additions additions = next_after("killed_in_green", records::TaskAborted{"enough"});
     ASSERT_EQ(additions.spans.size(), 2U);
     EXPECT_EQ(additions.spans[0].name, "stage green");
@@ -207,7 +207,7 @@ TEST(TaskTrace, AnAbortEndsAVisitStartedByAnotherProcess) {
     EXPECT_EQ(additions.spans[1].name, "task");
 }
 
-TEST(TaskTrace, ACallWhoseLastAttemptFailedIsASpanOfItsVisitWithTheError) {
+TEST(TaskTrace, a_call_whose_last_attempt_failed_is_a_span_of_its_visit_with_the_error) {
     const Additions additions = next_after("killed_in_green", records::TaskPaused{"AF-LLM-407: the server answered 500"});
     ASSERT_EQ(additions.spans.size(), 1U);
     EXPECT_EQ(additions.spans[0].name, "chat");
@@ -218,7 +218,7 @@ TEST(TaskTrace, ACallWhoseLastAttemptFailedIsASpanOfItsVisitWithTheError) {
     EXPECT_EQ(additions.measurements[0].instrument, Instrument::model_duration);
 }
 
-TEST(TaskTrace, ALostCallLiesWithinTheStepThatRepeatsIt) {
+TEST(TaskTrace, a_lost_call_lies_within_the_step_that_repeats_it) {
     Trace trace = trace_of("killed_in_green");
     const StageState left = trace.state.stage();
     TaskTrace process(names_of);
@@ -235,11 +235,11 @@ TEST(TaskTrace, ALostCallLiesWithinTheStepThatRepeatsIt) {
     EXPECT_GE(spans.back().end, lost.end);
 }
 
-TEST(TaskTrace, APauseForAnotherReasonIsNotAModelCall) {
+TEST(TaskTrace, a_pause_for_another_reason_is_not_a_model_call) {
     EXPECT_TRUE(next_after("killed_in_green", records::TaskPaused{"at your request"}).spans.empty());
 }
 
-TEST(TaskTrace, AnUnfinishedTaskHasNoTaskSpan) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
+TEST(TaskTrace, an_unfinished_task_has_no_task_span) { EXPECT_EQ(count(trace_of("killed_in_green"), "task"), 0U); }
 
 }  // namespace
 }  // namespace agentforge::kernel::telemetry

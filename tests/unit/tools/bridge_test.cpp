@@ -209,7 +209,7 @@ TEST_F(BridgeTest, file_path_does_not_bypass_the_rules) {
     agent_.path_constraints["edit_file"] = "!tests/**/*";
     EXPECT_EQ(code(call("edit_file", R"({"file_path":"tests/a.py"})")), "AF-TOOL-013");
 }
-TEST_F(BridgeTest, path_outside_the_constraint_is_refused_in_the_north_stars_words) {
+TEST_F(BridgeTest, path_outside_the_constraint_is_refused_in_the_words_of_the_specification) {
     agent_.path_constraints["edit_file"] = "!tests/**/*";
     const auto result = call("edit_file", R"({"path":"./tests//a.py"})");
     EXPECT_EQ(code(result), "AF-TOOL-013");
@@ -230,7 +230,7 @@ TEST_F(BridgeTest, constraint_of_a_reading_tool_applies_to_its_paths) {
 TEST_F(BridgeTest, locked_test_file_is_refused) {
     EXPECT_EQ(code(call("edit_file", R"({"path":"tests/test_locked.py"})")), "AF-TOOL-015");
 }
-TEST_F(BridgeTest, path_that_leaves_is_refused_on_every_path_parameter) {
+TEST_F(BridgeTest, path_outside_the_workspace_is_refused_on_every_path_parameter) {
     EXPECT_EQ(code(call("move_file", R"({"path":"a","to":"../b"})")), "AF-TOOL-010");
     EXPECT_EQ(code(call("run_tests", R"({"paths":["/etc"]})")), "AF-TOOL-010");
     const auto result = call("read_file", R"({"path":".git/config"})");
