@@ -374,9 +374,9 @@ Result<void> GateEngine::run_lost_tests(const Language& language, const std::str
     AF_TRY(auto marked, marked_changes(language, sources, Mark::fail_test, stop));
     const TestSelection selection{
         .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
-    commands_->stand_in(std::move(marked));
+    commands_->overlay_files(std::move(marked));
     auto second = commands_->run_tests(language, tree, selection, stop);
-    commands_->stand_in({});
+    commands_->overlay_files({});
     if (!second.ok()) { return second.error(); }
     if (!second->trusted) { return {}; }
     for (const auto& test : second->tests) {
