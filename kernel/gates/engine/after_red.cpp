@@ -404,6 +404,7 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
     quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
+    if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, engine_.only_removes(call_)); }
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
     AF_TRY(quality_.skeletons, engine_.skeletons_left(call_, stop_));

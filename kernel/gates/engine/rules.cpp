@@ -318,7 +318,7 @@ private:
         if (test.kind == TestKind::guard) {
             valid_ = false;
             block(id + " is a guard, and its file does not load yet (" + first_line(why) +
-                  "); put guards into a file that loads now.");
+                  "); put it into a file that loads now, or name it as a new test if it needs the change.");
             return;
         }
         named_.insert(id);

@@ -329,6 +329,12 @@ std::string with_new_names(std::string_view before, std::string_view now, std::s
     return best;
 }
 
+bool adds_no_words(std::string_view now, std::string_view before) {
+    std::map<std::string_view, std::size_t> left;
+    for (const auto word : names_and_marks(before)) { ++left[word]; }
+    return std::ranges::all_of(names_and_marks(now), [&](std::string_view word) { return left[word]-- > 0; });
+}
+
 std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old) {
     std::map<std::string_view, std::size_t> known;
     for (const auto line : lines_of(old)) { ++known[line]; }

@@ -118,6 +118,9 @@ struct RepeatedValues {
 /// closer to `now`.
 [[nodiscard]] std::string with_new_names(std::string_view before, std::string_view now, std::string_view words);
 
+/// True if `now` has no name, number or mark that `before` does not have at least as often.
+[[nodiscard]] bool adds_no_words(std::string_view now, std::string_view before);
+
 /// Returns the numbers of the lines of `now` that `old` lacks. A repeated line counts as often as it occurs.
 [[nodiscard]] std::set<std::uint64_t> changed_line_numbers(std::string_view now, std::string_view old);
 

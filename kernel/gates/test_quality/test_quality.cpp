@@ -133,6 +133,11 @@ bool may_keep_behaviour(std::string_view request) {
     return RE2::PartialMatch(words, documents) || (RE2::PartialMatch(words, reshapes) && !asks_to_build(words));
 }
 
+bool asks_to_remove(std::string_view request) {
+    static const RE2 removes(R"((?i)^\W*(?:please\W+)?(?:remove|delete|drop)\b)");
+    return RE2::PartialMatch(re2::StringPiece(request.data(), request.size()), removes);
+}
+
 bool asks_for_documentation(std::string_view request) {
     static const RE2 writes(
         R"((?i)^\W*(?:please\W+)?(?:(?:document|comment|describe|explain|proofread)\b|\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|typos?|wording|spelling)\b))");
@@ -336,6 +341,7 @@ void TestQualityJudgment::judge_request() {
 }
 
 void TestQualityJudgment::judge_mutants() {
+    if (evidence_.only_removes) { return; }
     // If time ran out, a few surviving mutants may be chance.
     const bool enough = !evidence_.cut_short || survived_.size() >= fewest_mutants;
     if (evidence_.mutated && new_tests_ && noticed_ == 0 && !survived_.empty() && enough) {
@@ -356,7 +362,7 @@ void TestQualityJudgment::judge_mutants() {
 /// Fails a requirement whose new tests noticed no mutant and no altered value, unless time ran out: its tests may cover lines
 /// that were not reached. Other tests that notice mutants say nothing about it.
 void TestQualityJudgment::judge_requirements() {
-    if (!evidence_.mutated || !verdict_.blocking.empty()) { return; }
+    if (!evidence_.mutated || evidence_.only_removes || !verdict_.blocking.empty()) { return; }
     if (evidence_.cut_short || evidence_.tried.size() < fewest_mutants) { return; }
     for (const auto& requirement : unproven_requirements(evidence_)) {
         refuse(requirement + " has no test that compares results: its new tests (" +
@@ -699,6 +705,19 @@ Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call
         if (!same_code(before.value_or(""), now.value_or(""), found->code)) { return change.path; }
     }
     return std::nullopt;
+}
+
+Result<bool> GateEngine::only_removes(const GateCall& call) {
+    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
+    for (const auto& change : changes) {
+        if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path) || change.status == 'D') { continue; }
+        if (change.status != 'M') { return false; }
+        AF_TRY(const auto now, checkout_->file(call.tree, change.path));
+        AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, change.path));
+        if (!adds_no_words(now.value_or(""), before.value_or(""))) { return false; }
+    }
+    return true;
 }
 
 Result<std::vector<std::string>> GateEngine::tests_naming_new_data(const GateCall& call, const std::string& red_tree,

@@ -34,6 +34,9 @@ struct TestQualityEvidence {
     bool without_new_test = true;          ///< The request asks for work that needs no new test.
     bool asked_for_documentation = false;  ///< The request asks only for documentation.
     bool asked_for_code = false;           ///< The request names code to write.
+    /// The request asks for a removal, and the change adds nothing to the code. The code that is left is not new, so only the
+    /// tests that passed before can notice a fault in it.
+    bool only_removes = false;
     /// Something besides tests, documentation and comments differs from the user's commit.
     bool code_changed = true;
     bool mutated = false;                         ///< Mutants were requested. False: the fields below mean nothing.
@@ -72,7 +75,7 @@ struct TestQualityEvidence {
 [[nodiscard]] std::vector<std::string> unproven_requirements(const TestQualityEvidence& evidence);
 
 /// Judges the tests of a change. The verdict fails if
-///   - the new tests notice no mutant, or the new tests of one requirement compare nothing;
+///   - the new tests notice no mutant, or the new tests of one requirement compare nothing, unless the change only removes code;
 ///   - code has changed without a new test, unless guards notice a mutant, and tests notice one in each changed file and in
 ///     each new function;
 ///   - a new test reads the source or the byte code;
@@ -92,6 +95,9 @@ struct TestQualityEvidence {
 /// True if the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting.
 /// Understands English only; any other request counts as asking for a change of behaviour.
 [[nodiscard]] bool may_keep_behaviour(std::string_view request);
+
+/// True if the request begins by asking to remove something. Understands English only.
+[[nodiscard]] bool asks_to_remove(std::string_view request);
 
 /// True if the request asks for documentation, comments or wording only. Understands English only.
 [[nodiscard]] bool asks_for_documentation(std::string_view request);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "gates/language/language.hpp"
+#include "gates/language/source_text.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -376,6 +377,28 @@ TEST(TestQuality, new_tests_that_kill_no_mutant_block_and_name_the_survivors) {
     EXPECT_THAT(verdict.blocking, IsEmpty());
     EXPECT_EQ(verdict.facts.at("mutants_survived").as_array().size(), 1U);
     EXPECT_EQ(verdict.facts.at("behaviour"), "tested");
+}
+
+TEST(TestQuality, a_change_that_only_removes_needs_no_new_test_that_kills_a_mutant) {
+    auto evidence = with_mutant(TriedMutant::Noticed::not_noticed);
+    evidence.only_removes = true;
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
+}
+
+TEST(TestQuality, only_a_request_that_begins_with_it_asks_to_remove) {
+    EXPECT_TRUE(asks_to_remove("Remove the shout option of greet"));
+    EXPECT_TRUE(asks_to_remove("Please drop support for XML"));
+    for (const char* other :
+         {"Add a function that removes duplicates", "Implement remove(name)", "Removed users must not log in"}) {
+        EXPECT_FALSE(asks_to_remove(other)) << other;
+    }
+}
+
+TEST(TestQuality, a_change_with_a_word_that_was_not_there_does_not_only_remove) {
+    const std::string before = "def greet(name, shout=False):\n    if shout:\n        name = name.upper()\n    return name\n";
+    EXPECT_TRUE(adds_no_words("def greet(name):\n    return name\n", before));
+    EXPECT_FALSE(adds_no_words("def greet(name):\n    return 'x'\n", before));
+    EXPECT_FALSE(adds_no_words("def greet(name, name, name, name):\n    return name\n", before));
 }
 
 TEST(TestQuality, a_new_test_that_passes_with_a_changed_expectation_blocks) {
