@@ -365,9 +365,10 @@ private:
             voucher("state", seq);
         }
         const auto shown = read_file(evidence_->paths.working_memory(), largest_file);
-        const bool missing = !shown.ok() && shown.error().kind == ErrorKind::not_found;
+        // Empty, as above.
+        const bool missing = shown.ok() ? shown->empty() : shown.error().kind == ErrorKind::not_found;
         if (missing) {
-            part.unchecked("working_memory.yaml does not exist; it can be rebuilt from the journal");
+            part.unchecked("working_memory.yaml does not exist, or is empty; it can be rebuilt from the journal");
         } else if (!shown.ok()) {
             part.fault("working_memory.yaml cannot be read: " + shown.error().message);
         } else if (*shown != memory.text()) {

@@ -248,6 +248,18 @@ Result<bool> CheckoutChange::is_begun() const {
     return false;
 }
 
+namespace {
+
+/// Adds the folders of a file, up to the checkout's. Any of them may have been made, or be removed.
+void add_folders_of(const fs::path& place, const fs::path& root, std::set<fs::path>& folders) {
+    for (fs::path folder = place.parent_path(); folder != root && folder.has_relative_path(); folder = folder.parent_path()) {
+        folders.insert(folder);
+    }
+    folders.insert(root);
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> CheckoutChange::install(const std::function<bool()>& put) {
     std::vector<std::string> edited;
     std::set<fs::path> folders;
@@ -257,7 +269,8 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             if ((entry.after == missing) != removals || entry.after == entry.before) { continue; }
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
-            if (now == entry.after) { continue; }
+            add_folders_of(place, root_, folders);
+            if (now == entry.after) { continue; }  // An earlier process may have done it, without syncing it.
             // A link to the copy is put in place, so the copy still exists if a person restores the file and the change is put in
             // place again. The copy is useless if a program has written into the file in place, or if it was moved because links
             // do not work here.
@@ -282,12 +295,13 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
                 }
                 if (!error) { put_in_place(copies() / entry.path, folder_ / "next", place, error); }
                 if (error) { return failed("Cannot move a file into place", place, error.message()); }
-                folders.insert(place.parent_path());
             }
             if (put && !put()) { return edited; }
         }
     }
-    for (const fs::path& each : folders) { AF_CHECK(sync_directory(each)); }
+    for (const fs::path& each : folders) {
+        if (is_folder(each)) { AF_CHECK(sync_directory(each)); }
+    }
     return edited;
 }
 

@@ -35,6 +35,8 @@ Result<void> Trash::remove(int parent, const std::string& name) {
     return move_in(parent, name);
 }
 
+Result<void> Trash::sync() const { return folder_.valid() ? sync_directory(path_) : Result<void>(); }
+
 Result<void> Trash::empty() {
     struct stat st {};
     if (!folder_.valid() && ::lstat(path_.c_str(), &st) != 0) { return {}; }

@@ -177,6 +177,16 @@ Error not_ours(const std::filesystem::path& path) {
 
 }  // namespace
 
+std::vector<WorktreeRecord> worktree_records(const Repository& repository) {
+    std::vector<WorktreeRecord> records;
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(repository.git_directory() / "worktrees", error)) {
+        const std::filesystem::path link = line_of(entry.path() / "gitdir");
+        records.push_back({entry.path().filename().string(), link.parent_path()});
+    }
+    return records;
+}
+
 Result<Worktree> Worktree::ensure(const std::filesystem::path& repository, const std::filesystem::path& path,
                                   std::string_view name, std::string_view commit) {
     AF_TRY(RepositoryHandle handle, open_repository(repository));
@@ -232,7 +242,12 @@ Result<void> Worktree::remove(const std::filesystem::path& repository, const std
     AF_TRY(const Place place, checked_place(handle.get(), path, name));
     if (place.folder && !place.ours) { return not_ours(place.path); }
     Trash trash(place.path.string() + ".removed");
-    if (place.folder) { AF_CHECK(trash.remove(AT_FDCWD, place.path.string())); }
+    if (place.folder) {
+        AF_CHECK(trash.remove(AT_FDCWD, place.path.string()));
+        // The record goes last: if a power cut brought the folder back without it, the folder could not be recognised as ours.
+        AF_CHECK(trash.sync());
+        AF_CHECK(sync_directory(place.path.parent_path()));
+    }
     AF_CHECK(trash.empty());
     std::error_code error;
     std::filesystem::remove_all(place.admin, error);

@@ -14,6 +14,15 @@
 
 namespace agentforge::kernel {
 
+/// Git's record of a worktree, below `<git directory>/worktrees`.
+struct WorktreeRecord {
+    std::string name;
+    std::filesystem::path path;  ///< The worktree's folder, which may be gone. Empty if the record names none.
+};
+
+/// Returns git's records of worktrees. Their removal may be incomplete: after a power cut, a record can outlive its folder.
+[[nodiscard]] std::vector<WorktreeRecord> worktree_records(const Repository& repository);
+
 /// A detached worktree outside the repository, owned by a task.
 class Worktree {
 public:

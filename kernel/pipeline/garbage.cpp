@@ -210,32 +210,44 @@ bool may_be_of_another_checkout(const GarbagePlace& place, const std::string& ta
         others, [&](const fs::path& checkout) { return fs::exists(checkout / ".agentforge" / "tasks" / task, error); });
 }
 
-/// Returns the folders of tasks with worktrees. After a power cut, git may have a record of a worktree whose folder is gone, and
-/// `git worktree prune` skips it while it is locked.
-std::set<fs::path> folders_of_worktrees(const GarbagePlace& place) {
-    const fs::path all = worktrees_of(place);
-    std::set<fs::path> folders;
+constexpr std::string_view verify_suffix = "-verify";  ///< Of git's name for the worktree in which the gates run.
+
+/// Returns the task whose worktree this is, or empty if it is none, or is one of another state directory.
+std::string task_of(const WorktreeRecord& record, const fs::path& worktrees) {
+    if (!record.path.empty()) {
+        const fs::path folder = record.path.parent_path();
+        return folder.parent_path() == worktrees ? folder.filename().string() : std::string();
+    }
+    // A power cut during its removal took the record's files one by one.
+    return record.name.ends_with(verify_suffix) ? record.name.substr(0, record.name.size() - verify_suffix.size()) : record.name;
+}
+
+/// Returns the tasks that have a worktree, or git's record of one whose folder is gone: a power cut can undo the removal of
+/// either.
+std::set<std::string> tasks_with_worktrees(const GarbagePlace& place) {
+    const fs::path worktrees = worktrees_of(place);
+    std::set<std::string> tasks;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(all, error)) {
-        if (entry.is_directory(error)) { folders.insert(entry.path()); }
+    for (const auto& entry : fs::directory_iterator(worktrees, error)) {
+        if (entry.is_directory(error)) { tasks.insert(entry.path().filename().string()); }
     }
-    const fs::path real = fs::weakly_canonical(all, error);
-    for (const fs::path& recorded : place.repository.other_checkouts()) {
-        const fs::path folder = recorded.parent_path();
-        if (folder.parent_path() == real || folder.parent_path() == all) { folders.insert(all / folder.filename()); }
-    }
-    return folders;
+    // git stores the real path of a worktree.
+    const fs::path real = fs::weakly_canonical(worktrees, error);
+    for (const WorktreeRecord& record : worktree_records(place.repository)) { tasks.insert(task_of(record, real)); }
+    std::erase_if(tasks, [](const std::string& task) { return !is_task_id(task); });
+    return tasks;
 }
 
 /// Finds worktrees whose task has ended but whose process died before it removed them, and worktrees of tasks that are gone.
 /// Leaves out worktrees in use: a replay in a scratch worktree has no task folder.
 void find_worktrees(const GarbagePlace& place, const Needs& needs, GarbagePlan& plan) {
-    std::error_code error;
-    for (const fs::path& folder : folders_of_worktrees(place)) {
-        const std::string task = folder.filename().string();
-        if (!is_task_id(task) || needs.open.contains(task)) { continue; }
+    for (const std::string& task : tasks_with_worktrees(place)) {
+        if (needs.open.contains(task)) { continue; }
+        std::error_code error;
+        const fs::path folder = worktrees_of(place) / task;
         const bool is_there = fs::exists(place.tasks.paths(task).root, error);
-        if (!is_there && (may_be_of_another_checkout(place, task) || !lock_folder(folder).valid())) { continue; }
+        const bool is_used = fs::exists(folder, error) && !lock_folder(folder).valid();
+        if (!is_there && (may_be_of_another_checkout(place, task) || is_used)) { continue; }
         if (is_there && (!needs.ended.contains(task) || TaskLock::holder(place.tasks.paths(task)))) { continue; }
         plan.items.push_back({GarbageKind::worktree, task, folder.string(), 1, bytes_below(folder)});
     }
@@ -263,19 +275,10 @@ Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     return {};
 }
 
-/// After a power cut, a folder may have files of a removed worktree, without its `.git` and without git's record. Only worktrees
-/// are made in its parent folder, so `remove_worktree` may remove it as well.
-bool is_remains(const fs::path& folder) {
-    std::error_code error;
-    return fs::is_directory(folder, error) && !fs::exists(fs::symlink_status(folder / ".git", error));
-}
-
 Result<void> remove_worktree(const GarbagePlace& place, const Garbage& item) {
     const fs::path repository = place.repository.work_directory();
-    for (const auto& [folder, name] : {std::pair("work", item.task), std::pair("verify", item.task + "-verify")}) {
-        auto removed = Worktree::remove(repository, fs::path(item.place) / folder, name);
-        if (!removed.ok() && !is_remains(fs::path(item.place) / folder)) { return removed; }
-    }
+    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "work", item.task));
+    AF_CHECK(Worktree::remove(repository, fs::path(item.place) / "verify", item.task + std::string(verify_suffix)));
     std::error_code error;
     fs::remove_all(item.place, error);
     return error ? Result<void>(Error{"AF-ORCH-080", "cannot remove the worktree: " + error.message(), item.place,

@@ -362,10 +362,12 @@ Result<void> TaskSession::project() {
     text.resize(text.size() - 3);  // `\n}\n`
     text += ",\n";
     text += template_text_;
-    // The next `open` repairs the files of a task that goes on, but an ended task may never be opened again.
-    const Durability durability = is_terminal(state_.status) ? store_.durability() : Durability::cached;
+    // No later record repairs the projections of an ended task. Its archive, which follows, shows that they are on disk: the next
+    // command opens a task without one.
+    const bool last = is_terminal(state_.status);
+    const Durability durability = last ? Durability::synced : Durability::cached;
     AF_CHECK(store_.save_state(state_.task_id, text, durability));
-    if (!memory_.changed()) { return {}; }
+    if (!memory_.changed() && !(last && !memory_.items().empty())) { return {}; }
     AF_CHECK(write_file_atomic(paths_.working_memory(), memory_.text(), durability));
     memory_.shown();
     return {};

@@ -522,9 +522,7 @@ Result<TaskState> fold_all(const std::vector<Record>& records) {
 
 Result<TaskState> fold_journal(const std::filesystem::path& journal) {
     JournalFold fold(journal);
-    JournalMark end;
-    AF_CHECK(Journal::read(journal, fold.visitor(), &end));
-    fold.keep(end);
+    AF_CHECK(fold.read());
     return std::move(fold.state);
 }
 

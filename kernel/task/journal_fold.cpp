@@ -45,6 +45,13 @@ JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::objec
     return visitor;
 }
 
+Result<void> JournalFold::read() {
+    JournalMark end;
+    AF_CHECK(Journal::read(journal_, visitor(), &end));
+    keep(end);
+    return {};
+}
+
 void JournalFold::keep(const JournalMark& mark) {
     if (state.seq != mark.head.seq || state.seq < snapshot_at_ + records_between_snapshots) { return; }
     keep_fold(journal_, mark, state, memory);

@@ -23,6 +23,9 @@ public:
     /// record if an older version wrote the journal.
     [[nodiscard]] JournalVisitor visitor(std::function<Result<void>(const json::object& fields)> check = {});
 
+    /// Folds the whole journal, and stores the result as `keep` does. Errors: those of Journal::read and of `fold`.
+    [[nodiscard]] Result<void> read();
+
     TaskState state;
     WorkingMemory memory;
 

@@ -21,6 +21,7 @@
 #include "base/yaml.hpp"
 #include "journal/journal_tail.hpp"
 #include "records/records.hpp"
+#include "task/journal_fold.hpp"
 #include "task/listing_cache.hpp"
 #include "task/state.hpp"
 
@@ -520,6 +521,13 @@ std::optional<Error> damage_at_rest(const TaskPaths& place) {
     return std::nullopt;
 }
 
+/// A folder that cannot be written is listed too.
+void write_projections(const TaskPaths& place, const JournalFold& fold) {
+    (void)write_file_atomic(place.state(), to_json_pretty(to_json(fold.state)), Durability::cached).ok();
+    if (fold.memory.items().empty()) { return; }
+    (void)write_file_atomic(place.working_memory(), fold.memory.text(), Durability::cached).ok();
+}
+
 /// Reads the projection, or the journal if that has later records because a process ended between the two writes. Errors:
 /// TaskStore::damage, if there is no projection of this task either.
 Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
@@ -536,17 +544,13 @@ Result<ListedTask> read_task(const TaskStore& store, const std::string& name) {
     // The process that runs the task is about to write the projection. If no process holds the task, it is written here.
     const bool held = TaskLock::holder(place).has_value();
     if (!own || !held) {
-        const auto state = fold_journal(place.journal());
-        if (state.ok() && state->task_id == name) {
-            if (!held) {
-                (void)write_file_atomic(place.state(), to_json_pretty(to_json(*state)), Durability::cached)
-                    .ok();  // A folder that cannot be written is listed too.
-            }
-            return ListedTask{summary_of(*state)};
+        JournalFold fold(place.journal());
+        Result<void> read = fold.read();
+        if (read.ok() && fold.state.task_id == name) {
+            if (!held) { write_projections(place, fold); }
+            return ListedTask{summary_of(fold.state)};
         }
-        Result<void> read;
-        if (!state.ok()) { read = state.error(); }
-        if (state.ok() && !state->task_id.empty()) { read = check_names(name, state->task_id, place.journal()); }
+        if (read.ok() && !fold.state.task_id.empty()) { read = check_names(name, fold.state.task_id, place.journal()); }
         problem = store.damage(name, read);
     }
     if (own) {

@@ -313,7 +313,6 @@ def continue_or_resume(world, arguments):
         again(world, arguments)
     else:
         resume(world, arguments)
-    tidy_ended(world)
 
 
 def approve_and_resume(world, arguments):

@@ -12,6 +12,7 @@ import unittest
 
 import chaos
 import strace
+from power import Disk
 from scenarios import BY_NAME, SAME_AS, SCENARIOS, WRITES_NOTHING
 from trace import SHARED, Call, read_shared, read_trace, site_of
 from world import FAULTS, World
@@ -39,6 +40,23 @@ class TestPowerCut(unittest.TestCase):
     def test_after_a_power_cut_what_was_synced_is_there_and_the_command_can_be_done(self):
         results = chaos.run(chaos.plan(60, SEED, None, "power"))
         self.assertFalse(told(results), f"seed {SEED}\n{told(results)}")
+
+    def test_the_projections_of_an_ended_task_are_on_disk_with_its_last_record(self):
+        folder = tempfile.mkdtemp(prefix="agentforge-chaos-", dir=chaos.fast_place())
+        self.addCleanup(shutil.rmtree, folder, True)
+        runner = chaos.Chaos(folder)
+        clean, world = runner.prepare(BY_NAME["abort"]), runner.world
+        world.use(clean["settings"])
+        world.put_back(clean["base"])
+        world.run(*clean["arguments"])
+        for how in ("drop", "names"):
+            with self.subTest(how):
+                disk = Disk(world.root, world.folder / "kept" / clean["base"])
+                for call in read_trace(world.trace):
+                    disk.apply(call)
+                disk.cut(world.root, random.Random(SEED), how)
+                findings = world.program("audit", "verify", world.task(), "--json").json["findings"]
+                self.assertEqual([each["answer"] for each in findings if each["part"] == "projections"], ["holds"], findings)
 
 
 class TestPlan(unittest.TestCase):

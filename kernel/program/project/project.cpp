@@ -375,7 +375,7 @@ private:
     void make_services();
     Result<void> make_people_handlers();
     Result<void> make_controller();
-    void archive_ended(std::string_view task);
+    void archive_ended();
 
     [[nodiscard]] const std::string& shipped() const { return project_->product_.config; }
     [[nodiscard]] const std::filesystem::path& own() const { return project_->place_.agentforge; }
@@ -417,7 +417,7 @@ Result<std::unique_ptr<Project>> Project::Opening::open(std::string_view task) {
     make_services();
     AF_CHECK(make_people_handlers());
     AF_CHECK(make_controller());
-    archive_ended(task);
+    archive_ended();
     return std::move(project_);
 }
 
@@ -476,13 +476,11 @@ Result<void> Project::Opening::find_plugins() {
     return check_plugin_settings(project_->plugins_, settings());
 }
 
-/// Archives tasks that killed processes left without an archive. Leaves out the command's own task, which the command archives
-/// itself.
-void Project::Opening::archive_ended(std::string_view task) {
-    auto left = find_unarchived(project_->tasks(), project_->place_.root);
-    if (!left.ok()) { return; }  // The command reports the error.
-    std::erase_if(*left, [&](const std::string& id) { return !task.empty() && (id.starts_with(task) || id.ends_with(task)); });
-    project_->controller().archive_ended(*left);
+/// Archives tasks that killed processes left without an archive. Also the command's own task: the command may refuse it before it
+/// opens the task.
+void Project::Opening::archive_ended() {
+    const auto left = find_unarchived(project_->tasks(), project_->place_.root);
+    if (left.ok()) { project_->controller().archive_ended(*left); }  // The command reports an error.
 }
 
 void Project::Opening::declare_servers() {

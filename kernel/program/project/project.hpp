@@ -37,8 +37,8 @@ class Project {
 public:
     /// Reads settings, contracts, agents and pipelines and discovers plugins. `task`: if no model is configured now, uses the one
     /// that the task was started with (`--transcript`, `--set llm.…`); likewise for `cost.prices` and `delivery.type`. Never
-    /// takes a command line from a task: only the user may give one. Archives the other ended tasks whose archive is missing or
-    /// out of date because their process was killed (find_unarchived). Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
+    /// takes a command line from a task: only the user may give one. Archives the ended tasks whose archive is missing or out of
+    /// date because their process was killed (find_unarchived). Errors: AF-CONF-…, AF-CONT-…, AF-AGENT-…, AF-PIPE-….
     [[nodiscard]] static Result<std::unique_ptr<Project>> open(Program& program, Progress& progress, std::string_view task = {});
 
     [[nodiscard]] const ProjectPlace& place() const noexcept { return place_; }

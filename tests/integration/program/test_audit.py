@@ -298,6 +298,8 @@ class TestAuditLater(SignedAuditTest):
             whole = file.read_bytes()
             file.unlink()
             self.assertIn("working_memory.yaml does not exist", str([each for each in self.assert_verified(self.verify(task))["findings"] if each["answer"] == "unchecked"]))
+            file.write_bytes(b"")       # A power cut came before its bytes were on disk.
+            self.assertIn("or is empty", str([each for each in self.assert_verified(self.verify(task))["findings"] if each["answer"] == "unchecked"]))
             file.write_bytes(whole)
 
     def test_a_removed_or_foreign_proof_is_found(self):

@@ -60,7 +60,7 @@ class TestGc(ProgramTest):
         archive = f"refs/agentforge/archive/{task}"
         whole = self.git("rev-parse", archive)
         shorter = self.git("rev-parse", f"{archive}:task/artifacts").strip()
-        for command, left in ((("gc",), None), (("gc",), shorter), (("doctor",), None)):
+        for command, left in ((("gc",), None), (("gc",), shorter), (("doctor",), None), (("continue", task), None)):
             with self.subTest(command=command, left=left):
                 if left:
                     self.git("update-ref", archive, left)
@@ -72,6 +72,21 @@ class TestGc(ProgramTest):
                 self.run_program(*command)
                 self.assertEqual(self.git("rev-parse", archive), whole)
                 self.assert_code(self.run_program("audit", "verify", archive), 0)
+
+    def test_a_command_that_refuses_an_ended_task_repairs_its_projections(self):
+        """As after a power cut behind the last record."""
+        self.assert_code(self.start("--exit-after", "spec"), 0)
+        task, files = self.task(), [self.task_folder() / name for name in ("state.yaml", "working_memory.yaml")]
+        whole = [file.read_bytes() for file in files]
+        self.git("update-ref", "-d", f"refs/agentforge/archive/{task}")
+        for torn in ((0,), (1,), (0, 1)):
+            with self.subTest(torn=torn):
+                for number in torn:
+                    files[number].write_bytes(whole[number][:100])
+                self.git("update-ref", "-d", f"refs/agentforge/archive/{task}")
+                self.assert_error(self.run_program("continue", task, "--extend-to", "spec"), "AF-ORCH-053")
+                self.assertEqual([file.read_bytes() for file in files], whole)
+                self.assert_code(self.run_program("audit", "verify", task), 0)
 
     def test_a_recent_task_is_kept_completely(self):
         self.assert_code(self.start(), 0)
@@ -198,30 +213,29 @@ class TestGc(ProgramTest):
         self.assertGreater(freed[0]["bytes"], 0)
         self.assertNotIn(task, self.git("worktree", "list"))
 
-    def test_remains_of_a_worktree_without_its_link_are_removed(self):
-        """As after a power cut while an ended task's worktree is removed."""
+    def test_the_record_of_a_worktree_without_its_folder_is_removed(self):
+        """A power cut undid the removal of git's record, and not that of the folder. `git worktree prune` leaves a locked record."""
         self.assert_code(self.start("--approve", "red"), 22)
-        place, = self.folder.rglob("worktrees/*/task-*")
-        self.assert_code(self.run_program("abort", self.task()), 0)
-        (place / "verify").mkdir(parents=True)
-        (place / "verify" / "setup.py").write_text("x = 1\n")
-        self.assertIn("worktree", [item["kind"] for item in self.collect()["freed"]])
-        self.assertFalse(place.exists())
-
-    def test_a_locked_record_of_a_worktree_without_its_folder_is_removed(self):
-        """As after a power cut while a task was made that ended since."""
-        self.assert_code(self.start("--approve", "red"), 22)
-        place, = self.folder.rglob("worktrees/*/task-*")
-        record = self.repository / ".git" / "worktrees" / self.task()
-        saved = self.folder / "saved"
-        shutil.copytree(record, saved)
-        self.assert_code(self.run_program("abort", self.task()), 0)
-        record.parent.mkdir(exist_ok=True)
-        shutil.copytree(saved, record)
-        (record / "locked").write_text("agentforge makes this worktree\n")
-        self.assertFalse((place / "work").exists())
-        self.assertIn("worktree", [item["kind"] for item in self.collect()["freed"]])
-        self.assertFalse(record.exists())
+        task, records, kept = self.task(), self.repository / ".git" / "worktrees", self.folder / "kept"
+        (records / task / "locked").write_text("agentforge makes this worktree\n", encoding="utf-8")
+        shutil.copytree(records, kept)
+        folder, = self.state.glob("worktrees/*/task-*")
+        shutil.rmtree(folder)
+        self.assertEqual(self.collect()["freed"], [], "the task can continue")
+        self.assert_code(self.run_program("abort", task), 0)
+        self.collect()
+        for change in ("nothing", "another state directory", "without gitdir"):
+            with self.subTest(change):
+                shutil.rmtree(records, ignore_errors=True)
+                shutil.copytree(kept, records)
+                for link in records.glob("*/gitdir"):
+                    if change == "another state directory":
+                        link.write_text(f"/nowhere/worktrees/{task}/work/.git\n", encoding="utf-8")
+                    elif change == "without gitdir":
+                        link.unlink()
+                freed = [(item["kind"], item["task_id"]) for item in self.collect()["freed"]]
+                self.assertEqual(freed, [] if change == "another state directory" else [("worktree", task)])
+                self.assertEqual(records.exists(), change == "another state directory")
 
     def test_the_worktree_of_a_replay_that_runs_is_kept(self):
         """It has no folder of a task; its process has the folder locked."""

@@ -18,6 +18,7 @@ namespace agentforge::kernel {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 ino_t inode_of(const fs::path& path) {
@@ -39,6 +40,7 @@ public:
             if (at_ref && path.string().find("/.git/refs/") != std::string::npos) { at_ref(); }
             return;
         }
+        if (at_folder) { at_folder(path); }
         std::set<std::string>& names = names_[status.st_ino];
         names.clear();
         for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
@@ -63,7 +65,8 @@ public:
         return found;
     }
 
-    std::function<void()> at_ref;  ///< Called when a file of a ref was synced, before it has its name.
+    std::function<void()> at_ref;                    ///< Called when a file of a ref was synced, before it has its name.
+    std::function<void(const fs::path&)> at_folder;  ///< Called when a folder was synced.
 
 private:
     [[nodiscard]] std::set<std::string> entries(const std::string& below) const {
@@ -172,6 +175,18 @@ TEST_F(DurableTest, a_delivered_branch_is_on_disk_with_its_commit_and_its_log) {
     EXPECT_THAT(disk_.lost("objects"), IsEmpty());
     EXPECT_THAT(disk_.lost("refs"), IsEmpty());
     EXPECT_THAT(disk_.lost("logs"), IsEmpty());
+}
+
+TEST_F(DurableTest, the_record_of_a_removed_worktree_goes_once_its_folder_cannot_come_back) {
+    std::vector<std::string> synced;
+    disk_.at_folder = [&](const fs::path& folder) {
+        if (!fs::exists(task()) && fs::exists(user() / ".git/worktrees/task-1/gitdir")) {
+            synced.push_back(folder.filename().string());
+        }
+    };
+    ASSERT_TRUE(Worktree::remove(user(), task(), "task-1").ok());
+    EXPECT_THAT(synced, ElementsAre("task-1.removed", "state"));
+    EXPECT_FALSE(fs::exists(user() / ".git/worktrees/task-1"));
 }
 
 }  // namespace

@@ -177,6 +177,17 @@ TEST_F(WorktreeTest, remove_deletes_folder_and_record_and_may_be_repeated) {
     EXPECT_EQ(git("worktree prune --verbose"), "");
 }
 
+TEST_F(WorktreeTest, records_outlive_their_folder) {
+    { ensure(first_commit()); }
+    std::filesystem::remove_all(task());
+    const auto records = worktree_records(open());
+    ASSERT_EQ(records.size(), 1U);
+    EXPECT_EQ(records.front().name, "task-1");
+    EXPECT_EQ(records.front().path, base() / "state" / "task-1");
+    std::filesystem::remove(user() / ".git/worktrees/task-1/gitdir");
+    EXPECT_EQ(worktree_records(open()).front().path, "");
+}
+
 TEST_F(WorktreeTest, remove_deletes_very_deep_and_read_only_folders) {
     const std::string commit = first_commit();
     const Worktree worktree = ensure(commit);

@@ -42,6 +42,7 @@ protected:
                        .value();
     }
 
+    std::string shown_memory() { return read_file(store_.paths(id).working_memory(), 1U << 20U).value(); }
     json::value shown() { return parse_json(read_file(session_->paths().state(), 1U << 20U).value(), "state.yaml").value(); }
 
     TemporaryDirectory folder_{"session-test"};
@@ -151,17 +152,31 @@ TEST_F(SessionTest, a_task_file_without_a_task_id_is_refused) {
     EXPECT_EQ(store_.load(id).error().code, "AF-TASK-015");
 }
 
-TEST_F(SessionTest, the_next_listing_writes_a_missing_state) {
+TEST_F(SessionTest, the_next_listing_writes_missing_projections) {
     ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
     ASSERT_TRUE(session_->record(records::TaskAborted{"enough"}).ok());
     const json::value last = shown();
+    const std::string memory = shown_memory();
     session_.reset();
     std::filesystem::remove(store_.paths(id).state());
+    std::filesystem::resize_file(store_.paths(id).working_memory(), 0);
     const auto listing = store_.list();
     ASSERT_TRUE(listing.ok() && listing->problems.empty());
     ASSERT_EQ(listing->tasks.size(), 1U);
     EXPECT_EQ(listing->tasks.front().status, "aborted");
     EXPECT_EQ(json::value(store_.load_state(id).value()), last);
+    EXPECT_EQ(shown_memory(), memory);
+}
+
+TEST_F(SessionTest, the_end_of_a_task_writes_both_projections) {
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
+    ASSERT_TRUE(session_->record(intake_started).ok());
+    ASSERT_TRUE(session_->record(records::TaskPaused{"asked to"}).ok());
+    const std::string memory = shown_memory();
+    std::filesystem::resize_file(store_.paths(id).working_memory(), 0);  // As a power cut can leave a file that was not synced.
+    ASSERT_TRUE(session_->record(records::TaskAborted{"enough"}).ok());
+    EXPECT_EQ(shown_memory(), memory);
 }
 
 TEST_F(SessionTest, the_projection_contains_the_whole_state) {
