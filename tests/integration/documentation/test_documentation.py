@@ -503,6 +503,25 @@ class SpecDecisions(unittest.TestCase):
         self.assertEqual([word for word in listed if word in options | commands], [])
 
 
+def defines(text, function):
+    """True if a C++ text defines this function, or this type or members of it. `A::b` also matches `b` in the body of class A."""
+    scope, _, plain = function.rpartition("::")
+    if re.search(rf"^(?! *(?:return|if|for|while|else)\b)[\w\[ ][^;/]*(?:[ *&]|\w::){function}\([^;]*(?:$|\{{)", text, re.M):
+        return True
+    type_body = r"^ *(?:class|struct) (?:\w+::)*{}\b[^;]*{{$"
+    if not scope:
+        return bool(re.search(type_body.format(function), text, re.M) or re.search(rf"^\w[^;]* {function}::\w+\(", text, re.M))
+    return bool(re.search(type_body.format(scope.rpartition("::")[2]), text, re.M)) and defines(text, plain)
+
+
+def undefined_names(line):
+    """Returns the missing files that a row of the decision table names, and the functions that are not in the file named with them: "file: `a`, `b` and `c`", or "`a` (`file`)"."""
+    places = {path: next((root / path for root in (ROOT / "kernel", ROOT) if (root / path).is_file()), None) for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:cpp|hpp|yaml|py))`", line) if path.upper() != path and not re.search(r"[A-Z]{4}", path)}
+    named = [(path, function) for path, functions in re.findall(r"`([\w/]+\.cpp)`(?::| \() ?((?:`[\w:]+`(?:, | and )?)+)", line) for function in re.findall(r"`([\w:]+)`", functions)]
+    named += [(path, function) for functions, path in re.findall(r"((?:`[\w:]+`(?:, | and )?)+) \(`([\w/]+\.cpp)`\)", line) for function in re.findall(r"`([\w:]+)`", functions)]
+    return [path for path, place in places.items() if place is None] + [f"{path}: {function}" for path, function in named if places.get(path) and not defines(places[path].read_text(), function)]
+
+
 class Architecture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -514,7 +533,16 @@ class Architecture(unittest.TestCase):
         self.assertLessEqual(len(hops), 10)
         self.assertEqual([hop for hop in hops if not re.match(r"`[\w:]+` \(`[\w/]+\.cpp`\)", hop)], [], "a hop begins with its function and the file")
         named = re.findall(r"`([\w:]+)` \(`([\w/.]+)`\)", walk)
-        self.assertEqual([(function, file) for function, file in named if not re.search(rf"^[\w:].*[ *&]{function}\(", (ROOT / file).read_text(), re.M)], [])
+        self.assertEqual([(function, file) for function, file in named if not defines((ROOT / file).read_text(), function)], [])
+
+    def test_the_decision_table_names_functions_that_their_files_define(self):
+        table = re.search(r"^### Where to find each decision\n(.*?)^##", self.text, re.S | re.M)[1]
+        self.assertEqual([wrong for line in table.splitlines() for wrong in undefined_names(line)], [])
+
+    def test_a_renamed_function_and_a_moved_file_of_the_decision_table_are_found(self):
+        self.assertEqual(undefined_names("| what? | `pipeline/delivery/delivery.cpp`: `made_before` and `Deliverer` |"), ["pipeline/delivery/delivery.cpp: made_before"])
+        self.assertEqual(undefined_names("| what? | `made_before` (`pipeline/delivery/delivery.cpp`) |"), ["pipeline/delivery/delivery.cpp: made_before"])
+        self.assertEqual(undefined_names("| what? | `pipeline/moved.cpp` decides |"), ["pipeline/moved.cpp"])
 
     def test_each_folder_has_its_paragraph(self):
         folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})
