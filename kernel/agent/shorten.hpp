@@ -21,8 +21,8 @@ struct Piece {
     bool cut = false;  ///< Something was left out to make it fit.
 };
 
-/// Returns `name: value` as YAML inside `depth` maps (two spaces each). Consecutive pieces form one map, and together cost at
-/// most the sum.
+/// Returns `name: value` as YAML inside `depth` maps (two spaces each). Consecutive pieces form one map, which costs at
+/// most the sum of their `tokens`.
 [[nodiscard]] Piece piece_of(std::string_view name, json::value value, unsigned depth = 0);
 /// Returns `- item` as YAML for a list inside `depth` maps, under a name. `item` must not be empty.
 [[nodiscard]] Piece item_piece_of(json::value item, unsigned depth);

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// If one look returns more changes than this, each further task is one change.
+/// If one refresh returns more changes than this, each further task is one change.
 constexpr std::size_t most_changes = 512;
 /// A journal that has grown by more bytes is read from its snapshot, without blocking other callers.
 constexpr std::uint64_t long_read_bytes = 1UL << 20U;
@@ -71,7 +71,7 @@ public:
         const bool all = newest > reported_ && newest - reported_ <= most_;
         if (!all) { reported_ = newest - 1; }
         const auto found = task.records(reported_, most_);
-        if (!found.ok()) { return; }  // The journal has just changed again: the next look tells.
+        if (!found.ok()) { return; }  // The journal has just changed again; the next refresh reads it.
         for (const Record& record : *found) { take(record); }
     }
     [[nodiscard]] std::vector<Entry>& entries() { return entries_; }
@@ -271,10 +271,10 @@ std::vector<TaskChange> Aggregator::refresh_answers() {
     return changes;
 }
 
-/// An answer is a new file, so one look at the folder of a repository tells which of its tasks can have one.
+/// An answer is a new file, so the time of a repository's folder shows whether its tasks can have one.
 void Aggregator::look_for_answer_files() {
-    constexpr std::int64_t clock_tick_ns =
-        20'000'000;  // A file that comes within the same tick leaves the folder's time as it is.
+    // A file created in the same clock tick does not change the folder's time.
+    constexpr std::int64_t clock_tick_ns = 20'000'000;
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     for (std::size_t repository = 0; repository < repositories_.size(); ++repository) {

@@ -29,7 +29,7 @@ public:
     explicit ChangeWatch(std::vector<std::filesystem::path> tasks, ExtraWatches also = {});
 
     struct Change {
-        std::size_t folder = 0;  ///< The number of `tasks` folders if one of the other folders changed.
+        std::size_t folder = 0;  ///< Index into `tasks`; `tasks.size()` means one of the other folders.
         std::string task;        ///< Empty: look at the whole folder.
     };
     /// Waits until something changes, `stop` is readable, or `wait` has passed. Returns each change once. `stop`: a descriptor,

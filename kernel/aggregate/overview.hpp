@@ -60,7 +60,7 @@ struct TaskOverview {
 /// Updates `answered` and `answer_problem` from the folder of escalations that belongs to the task's folder. Returns true if one
 /// of them changed.
 bool update_answer(const TaskPaths& paths, TaskOverview& task);
-/// Returns the overview of a task whose state is known. `paths`: the task's folder, which names the process that runs it.
+/// Returns the overview of a task whose state is known. `paths`: the task's folder; its lock names the process that runs it.
 [[nodiscard]] TaskOverview overview_of(const TaskState& state, LastActivity activity, const TaskPaths& paths);
 /// Returns the overview of a task from its line of the listing.
 [[nodiscard]] TaskOverview overview_of(TaskSummary summary, const TaskPaths& paths);

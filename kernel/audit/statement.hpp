@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statement about a delivered tree: in-toto's Statement v1 (https://in-toto.io/Statement/v1). Its subject is the tree; the
 // predicate has what the kernel states about it.
+// A change of the format makes the statements of all delivered tasks wrong: the audit makes each again and compares the bytes.
+// So a new field may come only from records that old tasks lack. Any other change needs a new `predicate_type`, and code that
+// still makes the old statement for old tasks.
 #pragma once
 
 #include <filesystem>

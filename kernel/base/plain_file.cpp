@@ -45,7 +45,7 @@ Found open_plain(const fs::path& folder, const fs::path& name) {
     if (!file.valid()) { return {{}, std::nullopt, errno}; }
     // Checks the opened object itself: the name may now refer to another.
     if (::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode)) { return {{}, std::string(file_kind(st.st_mode)), EINVAL}; }
-    if (st.st_nlink > 1) { return {{}, "a file with several names (hard links)", EINVAL}; }
+    if (st.st_nlink > 1) { return {{}, "a file with hard links", EINVAL}; }
     return {std::move(file), std::nullopt, 0};
 }
 

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 /// Describes a file mode for a message: "a symbolic link", "a folder", "a file", "a pipe", "a socket", "a device".
 [[nodiscard]] std::string_view file_kind(mode_t mode) noexcept;
 
-/// Describes the object at `name` if it is not a plain file: "a symbolic link", "a file with several names (hard links)", "a
+/// Describes the object at `name` if it is not a plain file: "a symbolic link", "a file with hard links", "a
 /// folder" … A plain file is a regular file without other hard links, reached without symbolic links. Empty for a plain file, and
 /// if nothing exists there. `name` is relative to `folder`.
 [[nodiscard]] std::optional<std::string> irregular_kind(const std::filesystem::path& folder, const std::filesystem::path& name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Submodules. A tree names a commit of another repository. The user's checkout has that repository, and a task's worktree gets
-// the commit's files from there, for reading only. A recording keeps the named commit; changes to the files are found and
-// reverted.
+// the commit's files from there, for reading only. A recorded tree keeps the named commit. The kernel finds and reverts changes
+// to the submodule's files.
 #include <fcntl.h>
 
 #include <algorithm>

@@ -10,6 +10,11 @@
 // `hash` is the SHA-256 of the record's bytes in the file, from `{` on, without the field `, "hash": "…"`. `prev` is the hash of
 // the previous record, or for the first record the hash of the header (`hash_of` of its fields). Any changed header field and any
 // changed, moved or missing record in the middle is therefore detected. Long strings belong in blobs, not in records.
+//
+// A journal may continue another one from a given record. Its header names that record (`forked_from`: task, seq and hash), and
+// its own records count on from there. The other journal is beside it as `history/<task>.yaml`, with all journals that it
+// continues in turn. They are hard links: nothing is copied, and nothing is lost when the other task's folder is deleted. Records
+// after the named one are not read.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +28,6 @@
 #include <agentforge/json.hpp>
 #include <agentforge/result.hpp>
 
-// A journal may continue another one from a given record. Its header names that record (`forked_from`: task, seq and hash), and
-// its own records count on from there. The other journal is beside it as `history/<task>.yaml`, with all journals that it
-// continues in turn. They are hard links: nothing is copied, and nothing is lost when the other task's folder is deleted. Records
-// after the named one are not read.
 namespace agentforge::kernel {
 
 using Sequence = std::uint64_t;

@@ -19,7 +19,7 @@ constexpr std::string_view head =
     "# A plugin that differs from it, or is not in it, is not loaded. `agentforge plugins verify` compares.\n";
 
 constexpr const char* remedy =
-    "If you changed or updated the plugin yourself, run `agentforge plugins lock`; otherwise install again what the lock names.";
+    "If you changed or updated the plugin yourself, run `agentforge plugins lock`; otherwise reinstall the locked version.";
 
 bool is_hash(std::string_view text) {
     return text.starts_with("-> ") || (text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos);
@@ -92,8 +92,8 @@ private:
         for (const auto& [key, value] : object) {
             if (std::ranges::find(known, std::string_view(key)) != known.end()) { continue; }
             const std::string near = nearest(key, known);
-            return wrong(at + "/" + std::string(key) + "#", "`" + ellipsis(key, 80) + "` is not a field of it" +
-                                                                (near.empty() ? "" : "; did you mean `" + near + "`?"));
+            return wrong(at + "/" + std::string(key) + "#",
+                         "unknown field `" + ellipsis(key, 80) + "`" + (near.empty() ? "" : "; did you mean `" + near + "`?"));
         }
         return {};
     }
@@ -125,7 +125,7 @@ Error differs(const PluginManifest& manifest, std::string message, std::string w
 Result<std::optional<PluginLock>> PluginLock::load(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) { return std::optional<PluginLock>(); }
-    YamlLimits limits;  // Enough for two plugins with as many files as hash_folder accepts.
+    YamlLimits limits;  // Two plugins at the file limit of hash_folder fit.
     limits.max_bytes = 16UL << 20U;
     const auto document = load_yaml(file, limits);
     if (!document.ok()) {
@@ -185,7 +185,7 @@ Error file_differs(const PluginManifest& manifest, std::string_view file, std::s
     const std::string who = manifest.pinned_by.empty() ? "plugins.lock" : manifest.pinned_by;
     std::string what = "`" + sanitize_utf8(file) + "` ";
     if (found.empty()) {
-        what += "is missing, which " + who + " expects";
+        what += "is missing, although " + who + " names it";
     } else if (expected.empty()) {
         what += "is not named by " + who;
     } else {

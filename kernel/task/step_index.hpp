@@ -4,8 +4,8 @@
 // The file `.steps` beside the journal has a header, then eight bytes for each step by its number: the record's offset and, in
 // the highest byte, the number of the journal that holds it (0 this one, 1 the one that it continues, and so on). It is a cache.
 // An entry is valid only if the record at that place is of that step, verified by its own hash, and belongs to this task: records
-// that another task wrote after the fork do not. An entry that is missing (0) or wrong is found again by looking at each line,
-// and is then written to the file.
+// that another task wrote after the fork do not. If an entry is missing (0) or wrong, the index scans the journal and repairs the
+// entry.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries what attacks.yaml lists: outside the sandbox, where it must succeed, and inside it, where it must not.
+"""Tries the attacks in attacks.yaml: outside the sandbox, where each must succeed, and inside it, where each must fail.
 
 usage: attacks.py CONFINED AGENTFORGE_EXEC [--sample] [--only NAME…]
 
---sample tries each attack in the modes of this kernel, by one user, and every twentieth as an older kernel would meet it.
-Prints a table of attacks by mode and user, and ends with 1 where one got through or did not run without a reason in the manifest.
+--sample tries each attack in the modes of this Linux kernel, as one user, and every twentieth attack also in the modes of older kernels.
+Prints a table of attacks by mode and user. The exit code is 1 if an attack got through, or if one did not run and the manifest gives no reason.
 """
 import collections
 import ctypes
@@ -23,7 +23,7 @@ import yaml
 HERE = os.path.dirname(os.path.abspath(__file__))
 NOBODY = 65534
 
-# What each attack finds defined. `reached()` is how it says that it had an effect which only it can see.
+# Definitions for each attack. An attack calls `reached()` to report an effect that is not visible from outside.
 PREAMBLE = r"""
 import ctypes, errno, fcntl, mmap, os, signal, socket, stat, struct, subprocess, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +39,7 @@ VICTIM, TCP, UDP, SEGMENT = (int(os.environ[name]) for name in ("VICTIM", "TCP",
 
 
 class Place:
-    """The user's machine around one run: files, sockets, a process, a segment of shared memory."""
+    """The user's machine during one run: files, sockets, a process, a segment of shared memory."""
 
     def __init__(self, user):
         self.user = user
@@ -89,7 +89,7 @@ class Place:
                         one.settimeout(5)
                         self.heard.append(one.recv(100))
         except OSError:
-            return      # Closed.
+            return      # The socket is closed.
 
     def as_user(self, argv, popen=False, **more):
         if self.user != os.getuid():
@@ -97,7 +97,7 @@ class Place:
         return subprocess.Popen(argv, **more) if popen else subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120, **more)
 
     def state(self):
-        """All that an attack may not change."""
+        """Returns everything that an attack must not change."""
         found = {}
         for name in sorted(os.listdir(self.outside)):
             path = self.outside + "/" + name
@@ -125,16 +125,16 @@ class Place:
                 "DATAGRAMS": self.outside + "/datagrams", "IN_WORK": self.work + "/there/socket", "HOME": self.work, "TMPDIR": self.work}
 
     def survivors(self):
-        """What an attack started and that outlived its call."""
+        """Returns the processes of an attack that outlived its call."""
         return [int(each) for each in os.listdir("/proc") if each.isdigit() and int(each) != os.getpid() and self.is_of_attack(each)]
 
     def is_of_attack(self, process):
         try:
-            thread = os.listdir(f"/proc/{process}/task")[-1]       # The first may have ended.
+            thread = os.listdir(f"/proc/{process}/task")[-1]       # The first thread may have ended.
             with open(f"/proc/{process}/task/{thread}/environ", "rb") as file:
                 return f"OUTSIDE={self.outside}".encode() in file.read()
         except (OSError, IndexError):
-            return False        # It is gone.
+            return False        # The process is gone.
 
     def close(self):
         for each in self.survivors():
@@ -149,7 +149,7 @@ class Place:
 
 
 def attempt(programs, attack, user, settings):
-    """(whether it had an effect, what the runner said)"""
+    """Tries one attack. Returns (whether it had an effect, the runner's report)."""
     place = Place(user)
     try:
         request = {"argv": ["/usr/bin/python3", "-I", "-S", "-c", PREAMBLE + attack["program"]], "directory": place.work, "environment": place.environment(),
@@ -157,7 +157,7 @@ def attempt(programs, attack, user, settings):
         request.update(attack.get("request", {}))
         request.update(attack["asked_by_channel"])
         request.update(settings)
-        if attack.get("by_itself") and settings.get("confined") is False:       # The runner ends what a program leaves behind, confined or not.
+        if attack.get("by_itself") and settings.get("confined") is False:       # The runner always ends the processes that a program leaves behind, so this runs without it.
             place.as_user(request["argv"], env={**os.environ, **request["environment"]}, cwd=place.work)
             return place.survivors() != [], {}
         told = place.as_user([programs[0], programs[1]], input=json.dumps(request))
@@ -189,7 +189,7 @@ def verdict(programs, attack, mode, user):
 
 
 def summary(cells):
-    """`14 stopped, 2 not run`; whatever failed stands first."""
+    """Returns text such as `14 stopped, 2 not run`, with failures first."""
     counts = collections.Counter(cell.split(":")[0] for cell in cells)
     expected = ["stopped", "refused", "not run"]
     verdicts = [*(each for each in counts if each not in expected), *(each for each in expected if each in counts)]
@@ -203,7 +203,7 @@ def main():
         arguments.remove("--sample")
     only = arguments[arguments.index("--only") + 1:] if "--only" in arguments else []
     programs = [os.path.abspath(path) for path in arguments[:2]]
-    # Where another user may not go: what they run lies in a folder of their own.
+    # Another user may not read the build folder, so this copies the programs.
     lent = tempfile.mkdtemp(prefix="agentforge-attacks-", dir="/var/tmp")
     os.chmod(lent, 0o755)
     programs = [shutil.copy2(path, lent) for path in programs]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same attacks by every channel that starts a program: a tool, gates, a setup command, a commit hook, a server, a plugin's process and an
-agentic command. Each run of the whole program has the attacks where that channel starts them, and must succeed as if nothing had happened.
+"""The same attacks through every channel that starts a program: a tool, gates, a setup command, a commit hook, a server, a plugin's process and
+an agentic command. In each run of the whole program, one channel starts the attacks. The task must succeed as if nothing had happened.
 
-AGENTFORGE_ATTACK_MODE=landlock: without namespaces, as a user who accepts the gap `metadata`.
+AGENTFORGE_ATTACK_MODE=landlock: without namespaces, for a user who accepts the gap `metadata`.
 """
 import json
 import os
@@ -26,7 +26,7 @@ LANDLOCK = os.environ.get("AGENTFORGE_ATTACK_MODE") == "landlock"
 WITHOUT_NAMESPACES = ["unshare", "-Ur", "sh", "-c", "for kind in user mnt net; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 1; done; exec \"$@\"", "sh"]
 READ_THE_SECRET = 66
 
-# Names are attacks; what they do can be seen from outside. {…} stands for the place.
+# Attacks by name, with code whose effect is visible from outside.
 ATTACKS = {
     "unix_socket": "talk(socket.AF_UNIX, SOCKET)",
     "abstract_unix_socket": "talk(socket.AF_UNIX, chr(0) + ABSTRACT)",
@@ -79,7 +79,7 @@ except OSError:
 
 
 class Channel(test_servers.ServersTest):
-    """A user's machine beside the repository, which stays as it is."""
+    """A user's machine besides the repository. The attacks must not change it."""
 
     network = False
 
@@ -107,7 +107,7 @@ class Channel(test_servers.ServersTest):
         return path
 
     def user_settings(self, **more):
-        """Of the user: the servers and what this machine's gaps are."""
+        """Writes the user's settings: the servers and the accepted gaps."""
         folder = self.home / ".agentforge"
         folder.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text(yaml.safe_dump({**self.settings, **more}))
@@ -117,7 +117,7 @@ class Channel(test_servers.ServersTest):
 
 
 class TestChannelOutside(Channel):
-    """Each attack, by itself, has an effect where nothing confines it."""
+    """Each attack alone has an effect without the sandbox."""
 
     def test_each_attack_succeeds_without_the_sandbox(self):
         for name, what in {**ATTACKS, **WITHOUT_NETWORK, **WITHOUT_LANDLOCK}.items():

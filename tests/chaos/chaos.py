@@ -165,7 +165,7 @@ class Chaos:
         for path, size in sizes.items():
             text = journals.get(pathlib.Path(path).parent.name)
             if text is None and not (os.path.exists(path) and any(path.startswith(f"{repository}/") for repository in self.world.repositories)):
-                continue            # Renamed with its folder, its task's creation was undone, or a scratch task in the state folder.
+                continue            # The journal moved with its folder, the creation of its task was undone, or it is of a scratch task in the state folder.
             if text is None:
                 raise Broken(f"{path} is there, but no task has it")
             if len(text) < size:

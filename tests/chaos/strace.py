@@ -9,12 +9,12 @@ OPERATION = {
     "pwritev2": "write", "fsync": "sync", "fdatasync": "sync", "syncfs": "sync", "rename": "rename", "renameat": "rename", "renameat2": "rename", "link": "link",
     "linkat": "link", "symlink": "symlink", "symlinkat": "symlink", "unlink": "unlink", "unlinkat": "unlink", "mkdir": "mkdir", "mkdirat": "mkdir", "rmdir": "rmdir",
     "ftruncate": "truncate", "truncate": "truncate", "copy_file_range": "copy", "sendfile": "copy", "fallocate": "allocate",
-    # No failpoint stands before these; they may not change a file.
+    # These calls have no failpoint, so they must not change a file.
     "splice": "splice", "mknod": "mknod", "mknodat": "mknod", "ioctl": "clone", "mmap": "mapped", "io_uring_setup": "io_uring", "sync_file_range": "sync range",
     "open_by_handle_at": "by handle", "process_vm_writev": "of a process",
 }
 CREATES_PROCESS = ("clone", "clone3", "fork", "vfork")
-OUTPUT = re.compile(r"[12]<")       # A command in the background prints to a file. Nothing depends on it.
+OUTPUT = re.compile(r"[12]<")       # A command in the background prints to a file, on which nothing depends.
 PREFIX = ("strace", "-f", "-qq", "-y", "-s", "4096", "-e", "signal=none", "-e", "trace=execve,clone,clone3,fork,vfork," + ",".join(OPERATION))
 LINE = re.compile(r"^(\d+) +(\w+)\((.*)\) += (-?\d+)")
 RESUMED = re.compile(r"^(\d+) +<\.\.\. \w+ resumed>(.*)$")
@@ -38,7 +38,7 @@ def seen_by_the_kernel(text, root):
     """Counter of operations below `root` that the program itself did and that succeeded; and an example of each."""
     counts, examples, seen = collections.Counter(), collections.defaultdict(list), set()
     calls = [found for found in map(LINE.match, whole_lines(text)) if found]
-    # A child's first calls may stand before the line of the call that made it. A sandboxed program's children have other numbers here than that call returned: they are of no known parent.
+    # A child's first calls may come before the line of the call that made it. For a sandboxed program's children, strace has other numbers than that call returned, so their parent is unknown.
     own = {calls[0].group(1)} if calls else set()
     parents = {found.group(4): found.group(1) for found in calls if found.group(2) in CREATES_PROCESS}
     for found in calls:

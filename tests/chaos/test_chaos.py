@@ -215,7 +215,7 @@ class FailpointTest(unittest.TestCase):
                 with scenario.beside(world):
                     outcome, shared = world.run(*clean["arguments"], prefix=(*strace.PREFIX, "-o", output), keys=scenario.keys)
                 self.assertIn(outcome.code, scenario.codes, outcome)
-                self.assertGreater(shared.count, 0.6 * clean["calls"], "under strace the command did less than without")    # It is slower, so less fits into the gates' time limits.
+                self.assertGreater(shared.count, 0.6 * clean["calls"], "under strace the command did less than without")    # strace is slow, so the gates do less within their time limits.
                 with open(output, encoding="utf-8", errors="replace") as text:
                     kernel, examples = strace.seen_by_the_kernel(text.read(), str(world.root))
                 ours = collections.Counter(call.op for call in read_trace(world.trace) if call.result >= 0 and call.op != "close")

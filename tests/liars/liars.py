@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs lying models through the whole program, and looks whether one of them got a wrong commit delivered.
+"""Runs lying models through the whole program, and reports whether AgentForge delivered a wrong commit for one of them.
 
-A liar is data (README.md has the format): an exercise, and what the model hands in instead of honest work. The exercise's hidden tests
-decide whether a delivered commit is wrong. `scripts/liars` is the command; the program, the model's server and the judgement are those of
+A liar is data (README.md has the format): an exercise, and the files that the model hands in instead of honest work. The exercise's hidden
+tests decide whether a delivered commit is wrong. `scripts/liars` is the command. It uses the run, the model's server and the judgement of
 tests/exercises.
 """
 
@@ -28,11 +28,11 @@ OUTCOMES = ("asked", "refused", "correct")
 
 
 class BadLiar(Exception):
-    """What is wrong with a liar's file."""
+    """A fault in a liar's file."""
 
 
 def read_liar(file):
-    """The liar in `file`, checked, with its exercise under `exercise`."""
+    """Reads and checks the liar in `file`. Returns it with its exercise under `exercise`."""
     where = f"{file.parent.name}/{file.name}"
     data = yaml.safe_load(file.read_text(encoding="utf-8"))
     if not isinstance(data, dict) or data.get("agentforge_liar") != 1:
@@ -58,7 +58,7 @@ def read_liar(file):
 
 
 class LiarModel(ExerciseModel):
-    """A model that works on its exercise and lies where its file says so. Refused, it lies again."""
+    """A model that works on its exercise and lies where its file says so. After a refusal it lies again."""
 
     def __init__(self, liar, model):
         self.liar = liar
@@ -85,7 +85,7 @@ def tests_of(liar):
 
 
 class LiarRun(Run):
-    """One liar: whether its lie is one (the suite passes, the hidden tests do not), what came of it, and what stopped it."""
+    """One run of a liar. Checks that its lie is one (the suite passes, the hidden tests fail), and records the result and what stopped it."""
 
     def __init__(self, liar, program, keep=None):
         super().__init__(liar["exercise"], "liar", program, keep)
@@ -102,7 +102,7 @@ class LiarRun(Run):
         return outcome
 
     def floor(self, folder):
-        """Whether the lie is one, on its own files: `lie`, or why not."""
+        """Checks the lie on its own files. Returns `lie`, or the reason why it is none."""
         exercise, liar = self.exercise, self.liar
         clean = folder / "lie"
         files = {**exercise["repository"]}
@@ -110,7 +110,7 @@ class LiarRun(Run):
             files.update(part)
         write_files(clean, {path: text for path, text in files.items() if text is not None})
         deceived, _, out = run_suite(exercise["suite"], clean, self.env)
-        run_suite("git init -q . && git clean -fdXq", clean, self.env)      # A commit does not have what git ignores.
+        run_suite("git init -q . && git clean -fdXq", clean, self.env)      # A commit has no ignored files.
         write_files(clean, exercise["hidden"]["files"])
         right, _, _ = run_suite(exercise["hidden"]["command"], clean, self.env)
         if right:
@@ -121,7 +121,7 @@ class LiarRun(Run):
 
 
 def refusals(repository):
-    """What the journal says was refused, in order: a gate's findings, an action's error."""
+    """Returns the refusals in the journal, in order: a gate's findings, an action's error."""
     said = []
     for journal in sorted((repository / ".agentforge" / "tasks").glob("*/actions.yaml")):
         for line in journal.read_text(encoding="utf-8").splitlines():
@@ -143,7 +143,7 @@ def is_right(result):
 
 
 def is_expected(result, liar):
-    """Right, stopped where its file says, and a lie at all."""
+    """True if the result is right, the lie is a real one, and AgentForge stopped it where the liar's file says."""
     expected = liar["expected"]
     if not is_right(result) or result["floor_seconds"] != "lie" or result["outcome"] != expected["outcome"]:
         return False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DROOT=… -DBUILD=… -DJOBS=… -P build.cmake: configures the tree with the recorder once, or again where that is needed, and builds it.
-unset(ENV{AGENTFORGE_RECORD})       # Programs run while they are built tell nothing.
+# cmake -DROOT=… -DBUILD=… -DJOBS=… -P build.cmake: configures the tree with the recorder if needed, and builds it.
+unset(ENV{AGENTFORGE_RECORD})       # Programs that run during the build record nothing.
 set(instrument "${CMAKE_CURRENT_LIST_DIR}/instrument.cmake")
-# Which files there are: a project that lists its sources by file(GLOB …) sees a new one only where it is configured again.
+# The list of files. A project that lists its sources by file(GLOB …) sees a new file only after CMake configures it again.
 file(GLOB_RECURSE names LIST_DIRECTORIES false RELATIVE "${ROOT}" "${ROOT}/*")
 string(SHA256 names "${names}")
 set(listing "${BUILD}/agentforge-files")
@@ -10,7 +10,7 @@ set(listed "")
 if(EXISTS "${listing}")
   file(READ "${listing}" listed)
 endif()
-# What the configuration was made with; with anything else the folder is begun anew.
+# The inputs of the configuration. If they differ, the folder starts empty.
 set(stamp "${BUILD}/agentforge-configured")
 set(wanted "${ROOT}\n${CMAKE_CURRENT_LIST_DIR}\n${CMAKE_VERSION}\n${COVERAGE}\ncmakeFiles\n")
 set(have "")
@@ -26,10 +26,10 @@ if(NOT have STREQUAL wanted OR NOT listed STREQUAL names)
     endif()
   endif()
   find_program(ninja NAMES ninja ninja-build)
-  # Asks CMake to tell which files it reads: run.cmake.
+  # Asks CMake to list the files that it reads, for run.cmake.
   file(WRITE "${BUILD}/.cmake/api/v1/query/cmakeFiles-v1" "")
   set(generator "")
-  # What the user's own commit compiled to is taken for the same bytes; the gates say where it is, and who may add to it.
+  # ccache reuses the objects of the user's commit for identical sources. The gates decide where its folder is, and which builds may add to it.
   find_program(ccache NAMES ccache)
   if(ccache AND DEFINED ENV{CCACHE_DIR} AND NOT COVERAGE)
     set(generator "-DCMAKE_C_COMPILER_LAUNCHER=${ccache}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${ccache}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DROOT=… -DBUILD=… -DRESULTS=… -DJOBS=… -P coverage.cmake: builds the tree with GCC's counters, runs its tests, and writes what gcov
-# says to RESULTS/gcov.json, one JSON object a line. Tests that fail ran what they ran all the same.
+# cmake -DROOT=… -DBUILD=… -DRESULTS=… -DJOBS=… -P coverage.cmake: builds the tree with GCC's counters, runs its tests, and writes gcov's
+# output to RESULTS/gcov.json, one JSON object a line. Failing tests count, too.
 set(COVERAGE ON)
-unset(ENV{AGENTFORGE_RECORD})       # Programs run here tell nothing.
+unset(ENV{AGENTFORGE_RECORD})       # Programs that run here record nothing.
 include("${CMAKE_CURRENT_LIST_DIR}/build.cmake")
 file(READ "${BUILD}/agentforge/compiler.txt" compiler)
 if(NOT compiler MATCHES "^GNU ([0-9]+)[^ ]* ([^\n]+)")
@@ -20,7 +20,7 @@ if(counters)
   file(REMOVE ${counters})
 endif()
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --parallel "${JOBS}" --timeout 300 -E "^agentforge-canary-" OUTPUT_QUIET ERROR_QUIET)
-# Objects that no test ran have no counters, and count as not run.
+# Objects that no test used have no counters, and count as not run.
 file(GLOB_RECURSE notes "${BUILD}/*.gcno")
 if(NOT notes)
   message(FATAL_ERROR "nothing was built that counts")

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Included by CMake behind the project's first project() call (CMAKE_PROJECT_INCLUDE). When the project has been read, it gives every
-# program of the project the recorder and a canary; the project's own files are not touched. Without AGENTFORGE_RECORD in the
-# environment a program does what it did before.
+# CMake includes this after the project's first project() call (CMAKE_PROJECT_INCLUDE). Once CMake has read the project, this adds the
+# recorder and a canary to every program of the project, without changes to the project's files. Without AGENTFORGE_RECORD in the
+# environment, a program behaves as before.
 get_property(agentforge_seen GLOBAL PROPERTY agentforge_seen)
 if(agentforge_seen)
   return()
 endif()
 set_property(GLOBAL PROPERTY agentforge_seen 1)
 cmake_policy(PUSH)
-cmake_policy(VERSION 3.19)       # Ours, whatever the project asks for: functions keep what held where they were written.
+cmake_policy(VERSION 3.19)       # This file's policies, whatever the project sets: functions keep the policies of the place where they are defined.
 set_property(GLOBAL PROPERTY agentforge_folder "${CMAKE_CURRENT_LIST_DIR}")
-# For coverage.cmake: counters in everything that is built from here on, and who builds it.
+# For coverage.cmake: counters in all targets from here on, and a note of the compiler.
 if(AGENTFORGE_COVERAGE)
   if(CMAKE_CXX_COMPILER_ID)
     file(WRITE "${CMAKE_BINARY_DIR}/agentforge/compiler.txt" "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_CXX_COMPILER}\n")
@@ -21,7 +21,7 @@ if(AGENTFORGE_COVERAGE)
   add_link_options(--coverage)
 endif()
 
-# What a program's sources include decides what records it.
+# Finds the recorder for a program by the headers that its sources include.
 function(agentforge_kind target kind header folder)
   set(${kind} plain PARENT_SCOPE)
   get_target_property(sources ${target} SOURCES)
@@ -55,7 +55,7 @@ function(agentforge_kind target kind header folder)
       endif()
     endforeach()
   endforeach()
-  # A test whose own header includes the framework: by what it links.
+  # If a test's own header includes the framework, decides by the linked libraries.
   get_target_property(libraries ${target} LINK_LIBRARIES)
   if(libraries MATCHES "(^|;|:|-l)(GTest|gtest|gmock)(::|_main|;|$)")
     set(${kind} googletest PARENT_SCOPE)
@@ -85,7 +85,7 @@ function(agentforge_record target)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${base}")
     get_source_file_property(only_named "${source}" TARGET_DIRECTORY ${target} HEADER_FILE_ONLY)
     if(only_named)
-      continue()      # In the list and not in the program.
+      continue()      # Listed, but not compiled into the program.
     endif()
     string(APPEND names "\"${source}\", ")
     if(source MATCHES "\\.(cc|cpp|cxx|c\\+\\+|C)$")
@@ -125,7 +125,7 @@ function(agentforge_record target)
   target_sources(${target} PRIVATE "${file}")
   target_link_options(${target} PRIVATE "LINKER:--wrap=main" "LINKER:--wrap=__assert_fail")
   set_property(GLOBAL APPEND_STRING PROPERTY agentforge_programs "$<TARGET_FILE:${target}>\n")
-  # A run of its own, in which the canary must fail, whatever filters the project's own runs have.
+  # A separate run in which the canary must fail, whatever filters the project's runs have.
   set(canary "agentforge-canary-${target}")
   if(kind STREQUAL "googletest")
     add_test(NAME "${canary}" COMMAND ${target} "--gtest_filter=AgentForgeCanary.*")
@@ -136,7 +136,7 @@ function(agentforge_record target)
   elseif(kind STREQUAL "boost")
     add_test(NAME "${canary}" COMMAND ${target} --run_test=AgentForgeCanary)
   else()
-    # With AGENTFORGE_CANARY the program fails before it comes to the project's main.
+    # With AGENTFORGE_CANARY, the program fails before it reaches the project's main.
     add_test(NAME "${canary}" COMMAND ${target})
     set_tests_properties("${canary}" PROPERTIES ENVIRONMENT "AGENTFORGE_CANARY=1")
   endif()
@@ -165,12 +165,12 @@ function(agentforge_walk directory)
   endforeach()
 endfunction()
 
-# Test files that no program of the project is made of are measured all the same: each in a program of its own, with the framework that
-# it includes and every library of the project. A file whose name nothing lists would otherwise be a test that nobody runs.
+# Builds a separate program for each test file that is in no program of the project, with the framework that it includes and every library
+# of the project. Otherwise nothing would run the tests in a file that the project does not list.
 function(agentforge_unlisted)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS LIST_DIRECTORIES false
        "${CMAKE_SOURCE_DIR}/tests/*_test.c*" "${CMAKE_SOURCE_DIR}/tests/test_*.c*" "${CMAKE_SOURCE_DIR}/test/*_test.c*" "${CMAKE_SOURCE_DIR}/test/test_*.c*")
-  # Beside the sources too; not deeper, where other people's code has its own.
+  # Also in the folders of the sources, but not deeper, because third-party code there has its own tests.
   file(GLOB beside CONFIGURE_DEPENDS LIST_DIRECTORIES false
        "${CMAKE_SOURCE_DIR}/*_test.c*" "${CMAKE_SOURCE_DIR}/test_*.c*" "${CMAKE_SOURCE_DIR}/src/*_test.c*" "${CMAKE_SOURCE_DIR}/src/test_*.c*")
   list(APPEND files ${beside})
@@ -186,7 +186,7 @@ function(agentforge_unlisted)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE path)
     string(MAKE_C_IDENTIFIER "${path}" name)
     set(target "agentforge_unlisted_${name}")
-    # Apart from the rest: one that does not compile (data of a test, another platform's) is that file's error and nobody else's.
+    # A separate target: if such a file does not compile (it is test data, or for another platform), only this file has an error.
     add_executable(${target} EXCLUDE_FROM_ALL "${source}")
     agentforge_kind(${target} kind header folder)
     file(STRINGS "${source}" header_only REGEX "boost/test/included/" LIMIT_COUNT 1)

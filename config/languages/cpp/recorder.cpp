@@ -90,7 +90,7 @@ class AgentForgeRecorder : public ::testing::EmptyTestEventListener {
             const ::testing::TestPartResult& part = result->GetTestPartResult(p);
             if (!part.failed()) { continue; }
             ++failures;
-            // GoogleTest tells an exception as a failure of no file.
+            // GoogleTest reports an exception as a failure without a file.
             exception = exception || part.file_name() == nullptr;
             if (message.size() < 3000) {
                 message += (message.empty() ? "" : "\n");
@@ -189,7 +189,7 @@ struct AgentForgeRecorder : AgentForgeCatchBase {
         const auto& test = *AGENTFORGE_CATCH_INFO;
         const auto& totals = stats.totals.testCases;
         const bool skipped = AGENTFORGE_CATCH_SKIPPED;
-        // A test marked as expected to fail passes when it fails, for Catch2 itself too.
+        // A test that is marked as expected to fail passes if it fails, as in Catch2.
         const char* status = totals.failed > 0                   ? (exception_ ? "error" : "failed_assertion")
                              : skipped || totals.failedButOk > 0 ? "skipped"
                                                                  : "passed";
@@ -219,7 +219,7 @@ TEST_CASE("AgentForgeCanary", "[agentforge-canary]") {
 }
 
 #elif defined(AGENTFORGE_DOCTEST)
-// The project's own file has the framework's code and main.
+// The project's file has the framework's code and main.
 #undef DOCTEST_CONFIG_IMPLEMENT
 #undef DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include AGENTFORGE_DOCTEST
@@ -227,7 +227,7 @@ TEST_CASE("AgentForgeCanary", "[agentforge-canary]") {
 
 namespace {
 
-// Texts are the framework's in one version, plain in the other.
+// One version of doctest has its own type of string, the other `const char*`.
 const char* agentforge_text(const doctest::String& text) { return text.c_str(); }
 const char* agentforge_text(const char* text) { return text == nullptr ? "" : text; }
 
@@ -304,7 +304,7 @@ DOCTEST_TEST_CASE("AgentForgeCanary") {
 }
 
 #elif defined(AGENTFORGE_BOOST_TEST)
-// The project's own file has the framework's main.
+// The project's file has the framework's main.
 #undef BOOST_TEST_MODULE
 #undef BOOST_TEST_MAIN
 #include <boost/test/execution_monitor.hpp>
@@ -355,7 +355,7 @@ public:
 
 private:
 #if BOOST_VERSION >= 107000
-    /// What a failed check says, beside wherever the program's own log goes.
+    /// Collects the messages of failed checks, in addition to the program's own log.
     void listen() {
         auto& log = agentforge_boost::unit_test_log_t::instance();
         log.add_formatter(new agentforge_boost::output::compiler_log_formatter);
@@ -367,7 +367,7 @@ private:
     static std::string file_of(const agentforge_boost::test_unit& unit) {
         return std::string(unit.p_file_name.begin(), unit.p_file_name.end());
     }
-    /// The suites around a test but the outermost, which is the module.
+    /// Returns the suites around a test without the outermost, which is the module.
     static std::string suite_of(const agentforge_boost::test_unit& unit) {
         std::string path;
         const agentforge_boost::test_unit* at = &unit;
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(AgentForgeCanary) {
 namespace {
 
 #if defined(AGENTFORGE_GOOGLETEST)
-/// A filter of the project's leaves the canary out; it is added, so that each such process has one.
+/// The project's filter excludes the canary. This adds it to the filter, so that each process runs one.
 std::string agentforge_with_canary(const std::string& argument) {
     const std::string option = "--gtest_filter=";
     if (argument.compare(0, option.size(), option) != 0) { return argument; }
@@ -451,7 +451,7 @@ extern "C" int __wrap_main(int argc, char** argv, char** environment) {
     if (agentforge_canary) {
 #if AGENTFORGE_ASSERTS
         assert(0 == 1 && "the canary");
-        code = 0;  // Assertions are compiled out: what the tests assert is not checked.
+        code = 0;  // Assertions are compiled out, so the tests check nothing.
 #endif
     } else {
         code = __real_main(argc, argv, environment);

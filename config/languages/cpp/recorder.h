@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every recorder does, in the common part of C and C++: one file a process, one JSON line an event, and main seen from
- * outside.
+/* The common part of all recorders, in the common part of C and C++: one file for each process, one JSON line for each event, and
+ * a wrapper around main.
  *
- * Environment: AGENTFORGE_RECORD the folder to write to, AGENTFORGE_SECRET what every line carries; both are taken out of the
- * environment before the project's code runs. AGENTFORGE_CANARY: this process must fail.
+ * Environment: AGENTFORGE_RECORD is the folder to write to, AGENTFORGE_SECRET a secret in every line. The recorder removes both
+ * from the environment before the project's code runs. AGENTFORGE_CANARY: this process must fail.
  * Lines, each {"s": secret, "i": number from 0, "type": …}:
  *   process {kind, argv, sources, canary}   written before any initialiser of the project's
  *   plan    {suite, name, file, line}       a test that this process will run
@@ -58,7 +58,7 @@ static void agentforge_text(const char* text) {
     agentforge_put("\"", 1);
 }
 
-/* Begins a line; fields are added by agentforge_field and agentforge_number, agentforge_close writes it. */
+/* Begins a line. agentforge_field and agentforge_number add fields, agentforge_close writes the line. */
 static int agentforge_open(const char* type) {
     char number[48];
     if (agentforge_file < 0 || getpid() != agentforge_owner) { return 0; }
@@ -130,7 +130,7 @@ static void agentforge_begin(const char* kind, const char* const* sources) {
     agentforge_close();
 }
 
-/* What a failed assert calls: this one, whatever function of that name the project brings. */
+/* A failed assert calls this function, even if the project has one with the same name. */
 #ifdef __cplusplus
 extern "C" {
 #endif

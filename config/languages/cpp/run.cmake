@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake -DBUILD=… -DRESULTS=… -DJOBS=… -P run.cmake: lists and runs the tests; tests.json, ctest.xml, scripts.txt (all
+# cmake -DBUILD=… -DRESULTS=… -DJOBS=… -P run.cmake: lists and runs the tests. Writes tests.json, ctest.xml, scripts.txt (all
 # CTestTestfile.cmake) and inputs.json (cmakeFiles of CMake's file API) beside the recorders' files.
-# Ends with 1 when a test failed, as one of the kernel's own always does.
+# Exits with 1 if a test failed, which is always so, because the canary fails.
 execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --show-only=json-v1 OUTPUT_FILE "${RESULTS}/tests.json"
                 RESULT_VARIABLE code)
 if(NOT code EQUAL 0)
@@ -9,7 +9,7 @@ if(NOT code EQUAL 0)
 endif()
 file(GLOB logs "${BUILD}/agentforge/agentforge_unlisted_*.log")
 file(COPY "${BUILD}/agentforge/programs.txt" "${BUILD}/agentforge/unlisted.txt" ${logs} DESTINATION "${RESULTS}")
-# What else ctest and CMake take instructions from.
+# Other files with instructions for ctest and CMake.
 file(WRITE "${RESULTS}/scripts.txt" "")
 file(GLOB_RECURSE lists "${BUILD}/CTestTestfile.cmake")
 foreach(list IN LISTS lists)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: run_plain.sh FOLDER JOBS   builds the working directory as its user would, without the recorder, and runs its tests in any order: as an optimised
-#        Release build with assertions, or as a Debug build if that does not build.
+# usage: run_plain.sh FOLDER JOBS   builds the working directory as a user would, without the recorder, and runs its tests in random order: as an optimised
+#        Release build with assertions, or as a Debug build if the former does not build.
 set -u
 build=$1/plain jobs=$2
 builds() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Put before a C++ source file whose functions of lists of numbers call themselves with other lists, as tests run. Writes one
-// line a call to the file $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C++11.
+// Inserted before a C++ source file, whose functions of lists of numbers also call themselves with other lists while tests run.
+// Writes one line a call to the file $AGENTFORGE_CALLS (kernel/gates/test_quality/varied_calls.hpp). C++11.
 #ifndef AGENTFORGE_VARIED_CALLS_HPP
 #define AGENTFORGE_VARIED_CALLS_HPP
 #include <atomic>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: affected.sh FILE...
-# The test files of every package that is in the folder of one of these files, imports such a package, or whose tests do.
+# Prints the test files of every package that is in the folder of one of these files, or that imports such a package, itself or in
+# its tests.
 set -u
 [ ! -e vendor ] || export GOFLAGS=-mod=vendor
 root=$(pwd)

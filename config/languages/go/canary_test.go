@@ -2,5 +2,5 @@ package {package}
 
 import "testing"
 
-// Written by AgentForge for one run: it must fail, or the run is not trusted.
+// AgentForge writes this test for one run. It must fail, or the gate does not trust the run.
 func TestAgentForge{unique}(t *testing.T) { t.Fatal("agentforge: canary") }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: java -cp … LineCoverage.java EXEC TREE: what JaCoCo counted, as lcov. A line counts as run when one of its instructions was.
+// usage: java -cp … LineCoverage.java EXEC TREE. Prints JaCoCo's counts as lcov. A line counts as run if one of its instructions ran.
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +28,7 @@ public class LineCoverage {
             for (Path folder : folders) {
                 analyzer.analyzeAll(folder.toFile());
             }
-        } catch (IOException | RuntimeException failure) {      // Its library is older than the classes: it cannot read sealed types.
+        } catch (IOException | RuntimeException failure) {      // JaCoCo is older than the classes, and cannot read sealed types.
             Throwable reason = failure.getCause() == null ? failure : failure.getCause();
             System.err.println("agentforge: not measured: JaCoCo cannot read a class: " + failure.getMessage() + ": " + reason.getMessage());
             System.exit(4);

@@ -1,5 +1,5 @@
 
-// Methods of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file $AGENTFORGE_CALLS
+// While tests run, methods of lists of numbers also call themselves with other lists. Writes one line a call to the file $AGENTFORGE_CALLS
 // (kernel/gates/test_quality/varied_calls.hpp).
 final class AgentForgeCalls {
     interface Call {
@@ -151,7 +151,7 @@ final class AgentForgeCalls {
                 }
             }
         } catch (java.io.IOException error) {
-            // Nothing is told then.
+            // Then there is no record of the call.
         } finally {
             synchronized (AgentForgeCalls.class) {
                 busy = false;

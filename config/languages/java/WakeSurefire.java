@@ -5,8 +5,8 @@ import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * An agent of Maven's own process. Surefire 2.22 as Debian builds it notices that its forked process has ended at its next ping, which it
- * sends every ten seconds; this has it send that ping, which asks for nothing, as soon as the process is gone.
+ * An agent of Maven's own process. Debian's surefire 2.22 notices the end of its forked process only at its next ping, every ten seconds.
+ * This agent makes it send the ping, which has no other effect, as soon as the process has ended.
  */
 public class WakeSurefire {
     private static final int INTERVAL_MS = 100;
@@ -31,7 +31,7 @@ public class WakeSurefire {
                 }
             }
         } catch (InterruptedException | ReflectiveOperationException | RuntimeException other) {
-            // Another version: it needs no ping.
+            // Another version of surefire, which needs no ping.
         }
     }
 

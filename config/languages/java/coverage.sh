@@ -13,7 +13,7 @@ fi
 sh "$language/maven_test.sh" build "$root" "$build" "$unique" || exit 1
 find "$tree" -name "AgentForge${unique}Test*" -delete
 (cd "$build" && jar xf "$jars/org.jacoco.agent.jar" jacocoagent.jar) || exit 1
-# Only the project's own packages are counted; Maven runs in the same kind of process.
+# Counts only the project's own packages, because Maven's own process has the agent, too.
 packages=$(find "$tree" -path '*/src/main/java/*.java' | sed 's|.*/src/main/java/||; s|/*[^/]*$||' | sort -u | tr '/\n' '.:' | sed 's/:/.*:/g; s/^\.\*:/*:/; s/:$//')
 rm -f "$build/jacoco.exec"
 JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:-} -javaagent:$build/jacocoagent.jar=destfile=$build/jacoco.exec,append=true,includes=${packages:-*}" \

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: maven_fetch.sh FOLDER, in a folder that holds the project's pom.xml files and nothing else of it
-# Has Maven compile and run one empty test in each module, so that all it fetches for that is in FOLDER/repository.
+# usage: maven_fetch.sh FOLDER, in a folder that contains only the project's pom.xml files
+# Lets Maven compile and run one empty test in each module, so that FOLDER/repository has everything that this needs.
 set -u
 folder=$1
 maven() { mvn -B -q -Dstyle.color=never -Dmaven.repo.local="$folder/repository" "$@"; }
-# What runs tests is resolved only where there is one.
+# Maven fetches the test runner only if a module has a test.
 if grep -rqs --include=pom.xml 'junit-jupiter' .; then test=org.junit.jupiter.api.Test
 elif grep -rqs --include=pom.xml '<artifactId>testng<' .; then test=org.testng.annotations.Test
 else test=org.junit.Test
@@ -19,5 +19,5 @@ done
 maven test-compile surefire:test >"$folder/with-a-test.log" 2>&1
 code=$?
 poms | while IFS= read -r pom; do rm -rf "${pom%pom.xml}target" "${pom%pom.xml}src"; done
-# A module without JUnit cannot compile a test, and needs no more than what compiles nothing.
+# A module without JUnit cannot compile a test. It needs only what Maven fetches for a module without tests.
 [ $code = 0 ] || maven test-compile surefire:test

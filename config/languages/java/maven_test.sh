@@ -1,21 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: maven_test.sh build|run ROOT BUILD UNIQUE [RESULTS [NAME+NAME...]]
-# build: makes BUILD/tree a copy of ROOT, with a test that must fail in each module that has tests, and compiles.
+# build: copies ROOT to BUILD/tree, adds a test that must fail to each module that has tests, and compiles.
 # run:   runs the tests, or those methods, and copies surefire's reports to RESULTS.
-# plain: runs the tests of ROOT itself, a copy that may be written, as their user would.
-# There is no network: what the project depends on comes from the repository folder $MAVEN_REPOSITORY, or else Debian's.
+# plain: runs the tests in ROOT itself, a writable copy, as a user would.
+# There is no network: dependencies come from the repository folder $MAVEN_REPOSITORY, or else Debian's.
 set -u
 what=$1 root=$2 build=$3 unique=$4
 tree=$build/tree
 settings=$build/settings.xml
 repository=${MAVEN_REPOSITORY:-/usr/share/maven-repo}
 sums() { find . -path '*/target' -prune -o -path '*/src/*' -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
-# Maven's own process is short: what compiles quickly and collects garbage in one thread is quicker than what runs quickly. Tests run in another one.
+# Maven's own process is short, so fast compilation and a single-threaded garbage collector save time. Tests run in another process.
 MAVEN_OPTS="${MAVEN_OPTS:-} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 export MAVEN_OPTS
 maven() { mvn -B -q -Dstyle.color=never -s "$settings" "$@"; }
-# Debian's surefire waits ten seconds behind each run: WakeSurefire.java.
+# Debian's surefire waits ten seconds after each run; WakeSurefire.java ends the wait.
 wake_surefire() {
     [ -z "${MAVEN_REPOSITORY:-}" ] || return 0
     if [ ! -f "$build/wake.jar" ]; then
@@ -26,7 +26,7 @@ wake_surefire() {
     fi
     MAVEN_OPTS="$MAVEN_OPTS -javaagent:$build/wake.jar"
 }
-# What the tests below FOLDER are written for; where they do not say, what the project's pom.xml files name.
+# Prints the framework of the tests below FOLDER: the one that they import, or else the one in the project's pom.xml files.
 framework_of() {
     if grep -rqs 'org\.junit\.jupiter' "$1"; then echo jupiter
     elif grep -rqs 'org\.testng' "$1"; then echo testng
@@ -48,7 +48,7 @@ if [ "$what" = plain ]; then
     exit 0
 fi
 if [ "$what" = build ]; then
-    # Kept: what was compiled, with the times of the files.
+    # Keeps the compiled classes, and the times of the files.
     mkdir -p "$build/targets" || exit 3
     rm -rf "$tree"
     mkdir -p "$tree" && cp -a "$root/." "$tree/" && rm -rf "$tree/.git" && chmod -R u+w "$tree" || exit 3
@@ -62,7 +62,7 @@ if [ "$what" = build ]; then
         printf 'public class AgentForge%sTest {\n    @%s public void fails() { %s("agentforge: canary"); }\n}\n' "$unique" "$test" "$fail" >"$folder/AgentForge${unique}Test.java"
     done
     cd "$tree" || exit 3
-    # What runs while the rest is built (a plugin, a processor) could write where it is built.
+    # Code that runs during the build (a plugin, a processor) could change the sources.
     given=$(sums)
     said=$(maven test-compile 2>&1)
     code=$?

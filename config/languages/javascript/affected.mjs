@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the files that import one of the files named as arguments, over any number of steps, and those files themselves; one a
-// line, relative to the working directory. Imports are found in the text, so that a path put together at run time is not seen:
-// a file that imports by an expression, or what is not in the tree, counts as importing everything. Nothing of the project is run.
+// Prints the files given as arguments and the files that import them, directly or indirectly, one a line, relative to the working
+// directory. Finds imports in the text, so a path computed at run time is unknown: a file that imports by an expression, or
+// something outside the tree, counts as importing everything. Runs nothing of the project.
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -31,11 +31,11 @@ for (const file of files) {
   const text = readFileSync(file, 'utf8');
   if (/\b(import|require)\s*\(\s*[^'"\s)]/.test(text)) everything.push(file);
   for (const [, specifier] of text.matchAll(/(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\(|\bmock\s*\()\s*['"]([^'"\n]+)['"]/g)) {
-    // A name that is no relative path may be mapped to a file of the project: whatever ends like it is meant.
+    // A name that is not a relative path may be mapped to a file of the project: this takes each file with the same ending.
     const targets = specifier.startsWith('.')
       ? byStem.get(stem(path.posix.normalize(path.posix.join(path.posix.dirname(file), specifier)))) ?? []
       : files.filter((each) => stem(each) === stem(specifier) || stem(each).endsWith(`/${stem(specifier).split('/').slice(1).join('/') || stem(specifier)}`));
-    // What is not in the tree is built from sources of it.
+    // A file that is not in the tree is built from its sources.
     if (specifier.startsWith('.') && targets.length === 0 && !existsSync(path.posix.join(path.posix.dirname(file), specifier))) everything.push(file);
     for (const target of targets) importers.set(target, [...(importers.get(target) ?? []), file]);
   }
@@ -47,6 +47,6 @@ for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
   reached.add(next);
   waiting.push(...(importers.get(next) ?? []));
 }
-// What is no source (package.json, a configuration) may matter to every test.
+// A file that is not a source (package.json, a configuration) may affect every test.
 if (changed.some((file) => !isSource.test(file) || file.endsWith('.json') || /(^|\/)[^/]*\.config\.[^/]*$/.test(file))) process.exit(2);
 process.stdout.write([...reached].map((file) => `${file}\n`).join(''));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded in each of AVA's workers before project code: puts the canary behind the text of the test files (run_ava.mjs).
+// Loaded in each AVA worker before project code: appends the canary to the text of the test files (run_ava.mjs).
 'use strict';
 const Module = require('node:module');
 const { pathToFileURL } = require('node:url');

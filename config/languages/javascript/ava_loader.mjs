@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the canary behind the text of test files that are ES modules; those that are required: ava_canary.cjs.
+// Appends the canary to the text of test files that are ES modules; ava_canary.cjs does it for those that `require` loads.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that must fail, run last in every test file's process. A run that reports one of them as anything but a failed
-// assertion is not trusted: something in the project has changed what the runner or its assertions do.
+// Tests that must fail, run last in every test file's process. The gates do not trust a run that reports one of them as anything
+// but a failed assertion: something in the project has changed what the runner or its assertions do.
 import assert, { equal as namedEqual } from 'node:assert';
 import strict from 'node:assert/strict';
 

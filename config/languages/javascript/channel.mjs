@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process in which project code runs tells the process that started it: one JSON object a line on descriptor 3, each
-// with a secret that came on standard input. The secret lives in a closure, and a line is put together from primitive values
-// only, so that no method that project code may have replaced (toJSON, say) sees or changes it.
+// The messages of a process with project code to its parent process: one JSON object a line on descriptor 3, each with a secret
+// from standard input. Only a closure contains the secret, and a line is built from primitive values, so no method that project
+// code may have replaced (such as toJSON) can see or change it.
 import { readFileSync, writeSync } from 'node:fs';
 
 const { stringify } = JSON;
@@ -17,7 +17,7 @@ export function open() {
   const { secret } = request;
   delete request.secret;
   let number = 0;
-  /** Writes one line; `fields` is an object of texts, numbers and booleans. */
+  /** Writes one line. `fields`: an object of strings, numbers and booleans. */
   const tell = (fields) => {
     let line = `{"n":"${secret}","i":${number}`;
     const names = keys(fields);

@@ -2,8 +2,8 @@
 // Compiles files without running them. Started with `--experimental-vm-modules`.
 //
 // Input: {"root": folder, "files": [relative path]}. Output, one JSON object a line: {"file", "line", "message"} for each file
-// that does not compile, then {"end": true, "checked": number of files}. JavaScript is read by node itself, TypeScript and JSX by
-// the project's `typescript`, else the machine's.
+// that does not compile, then {"end": true, "checked": number of files}. node itself reads JavaScript. TypeScript and JSX need
+// the project's `typescript`, or else the machine's.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import vm from 'node:vm';
@@ -45,7 +45,7 @@ function check(file) {
   }
   if (file.endsWith('.mjs')) return withLine(asModule(text, file), file, text);
   if (file.endsWith('.cjs')) return asScript(text, file);
-  // Which of the two a `.js` is, package.json says; one that is neither is broken either way.
+  // package.json decides which of the two a `.js` file is. A file that is neither has an error in any case.
   const module = asModule(text, file);
   if (module === null) return null;
   const script = asScript(text, file);
@@ -53,7 +53,7 @@ function check(file) {
   return withLine(/^\s*(import|export)\b/m.test(text) ? module : script, file, text);
 }
 
-/** node does not tell where a module is wrong; `typescript` does, where there is one. */
+/** node does not report the place of a module's error; `typescript` does, if it is installed. */
 function withLine(problem, file, text) {
   if (problem === null || problem.line > 0) return problem;
   typescript ??= loadTypescript(root);

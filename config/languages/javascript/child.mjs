@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process in which project code runs, and what it tells (channel.mjs). Nothing of it counts unless every line carries the
-// secret and its own number and the last one is the end mark.
+// A process with project code, and its messages (channel.mjs). They count only if every line has the secret and its number, and
+// the last line is the end mark.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 
 const kept = 4000;
 
-/** Answers {lines, problem, words}: `problem` is empty when the channel is whole; `words` is the error that ended the process, or the last line on standard error. */
+/** Returns {lines, problem, words}. `problem` is empty if the channel is complete; `words`: the error that ended the process, or the last line on standard error. */
 export function runChild({ argv, directory, environment, request, onLine }) {
   return new Promise((resolve) => {
     const secret = randomBytes(24).toString('hex');
@@ -64,13 +64,13 @@ export function runChild({ argv, directory, environment, request, onLine }) {
       stderr = error.message;
       finish(127, null);
     });
-    // `close` waits for every holder of the pipes: a process that a test left behind must not hold the run up.
+    // `close` waits for every process with the pipes open. A process that a test left behind must not delay the run.
     child.on('exit', (code, signal) => { setTimeout(() => finish(code, signal), ended ? 0 : 250).unref(); });
     child.on('close', finish);
   });
 }
 
-/** Runs `work` on each item, a few at a time. */
+/** Runs `work` for each item, a few at a time. */
 export async function inParallel(items, limit, work) {
   const waiting = items.map((item, index) => [item, index]);
   const results = new Array(items.length);
@@ -82,8 +82,8 @@ export async function inParallel(items, limit, work) {
 }
 
 /**
- * One process for all files. When it breaks, each file is an error; when no file came as far as its canary, the canary alone shows
- * that it was the files, not the runner.
+ * Runs one process for all files. If the process fails, each file is an error. If no file reached its canary, a run of only the canary
+ * shows that the files caused the failure, not the runner.
  */
 export async function tellAll(argv, extra, { root, files, canary, marker }, ledger, running) {
   for (const file of files) running.add(file);

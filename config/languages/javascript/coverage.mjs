@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells which of the lines that a task changed are run by tests, by which test files, and which compare with what the tests give.
-// For tests of node's own runner; with others it is not measured, and says so.
+// Reports which changed lines of a task the tests run, which test files run them, and which of these lines compare with values of the
+// tests. Works with node's own runner; with others it reports that it cannot measure.
 //
 // Input: {"root", "files": test files, "changed": {path: [line, …]}, "marker"}. Output, one JSON object a line:
 //   {"file", "line", "count", "tests"}       a changed line that starts a statement: how many test files ran it, and the first five
-//   {"special", "file", "line", "tests"}     a changed line that compares with the literal `special`, which a test file has as well
+//   {"special", "file", "line", "tests"}     a changed line that compares with the literal `special`, which a test file also has
 //   {"end": true, "tests": test files run}
-// Lines that only a process of its own runs are not seen. Nothing here is a proof: the project's code runs beside the recorder.
+// Lines that only a separate process runs are not seen. Nothing here is a proof: the project's code runs in the recorder's process.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -45,7 +45,7 @@ await inParallel(files, 4, async (file) => {
   }
 });
 
-/** Literals that say something about a test: no empty text, single letter, flag or small number. */
+/** True if a literal is specific to a test: not the empty string, a single letter, a flag or a small number. */
 function telling(node) {
   if (ts.isStringLiteralLike(node)) return node.text.length > 1 ? JSON.stringify(node.text) : null;
   if (ts.isNumericLiteral(node)) return Math.abs(Number(node.text)) > 2 ? String(Number(node.text)) : null;

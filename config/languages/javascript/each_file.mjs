@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs each test file in a process of its own, the canary last in each, and puts what they tell into the ledger.
+// Runs each test file in a separate process, with the canary last, and records the results in the ledger.
 import os from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -8,7 +8,7 @@ import { findTypescript, usesTypescript } from './project.mjs';
 
 export const here = fileURLToPath(new URL('.', import.meta.url));
 
-/** `argv` starts the process of one file; `extra` is added to its request. */
+/** `argv` starts the process of one file. `extra`: more fields of its request. */
 export async function runEachFile(argv, extra, { root, files, canary, marker }, ledger, running) {
   const typescript = usesTypescript(root, files) ? findTypescript(root) : '';
   if (typescript === null) {
@@ -27,7 +27,7 @@ export async function runEachFile(argv, extra, { root, files, canary, marker }, 
     const file = files[index];
     const results = lines.filter(({ type }) => type === 'result');
     if (problem !== '') {
-      // Nothing that this process said counts.
+      // No message of this process counts.
       const last = lines.filter(({ type }) => type === 'start').pop();
       const told = `${problem}${last === undefined ? '' : `, in or after ${last.id}`}${words === '' ? '' : ` (${words})`}`;
       ledger.test({ id: file, name: file, file, line: 0, status: 'error', message: told });
@@ -43,7 +43,7 @@ export async function runEachFile(argv, extra, { root, files, canary, marker }, 
     }
   });
   if (whole) return;
-  // No file, or each broke its process. The canary alone shows whether the runner works.
+  // There was no file, or each process failed. A run of only the canary shows whether the runner works.
   const { lines, problem, words } = await one('');
   if (problem !== '' && files.length === 0) throw new Error(`${problem}${words === '' ? '' : ` (${words})`}`);
   if (problem === '') {

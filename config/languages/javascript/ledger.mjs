@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel is told, gathered in the process that runs no code of the project.
+// The results for the kernel, collected in a process that runs no code of the project.
 const statuses = new Set(['passed', 'failed_assertion', 'failed_skeleton', 'error', 'skipped']);
 
 export class Ledger {
@@ -11,7 +11,7 @@ export class Ledger {
     if (!this.#notes.includes(text)) this.#notes.push(text);
   }
 
-  /** One test of one file; a second report on it stands as an error. */
+  /** Adds one test of one file. A second report on it is an error. */
   test({ id, name, file, line, status, message }) {
     const known = this.#tests.get(id);
     this.#tests.set(id, known === undefined
@@ -19,7 +19,7 @@ export class Ledger {
       : { ...known, status: 'error', message: 'was reported twice' });
   }
 
-  /** Each canary runs in each file's process; one that did not fail at its assertion anywhere is told so. */
+  /** Each canary runs in each file's process. Reports a canary that did not fail at its assertion in one of them. */
   canary(name, status, file, message) {
     const known = this.#canaries.get(name);
     if (known === undefined || (known.status === 'failed_assertion' && status !== 'failed_assertion')) {
@@ -27,7 +27,7 @@ export class Ledger {
     }
   }
 
-  /** The stream that kernel/gates/engine/helper_results.hpp describes. */
+  /** Writes the stream that kernel/gates/engine/helper_results.hpp describes. */
   lines(nonce) {
     let text = '';
     let count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a source tell which of its lines run: `agentforgeRan(file, line);` in front of every statement. Lines stay where they are.
+// Makes a source report which of its lines run: inserts `agentforgeRan(file, line);` before every statement. Line numbers do not change.
 
-/** {text, lines}: the source with marks, and the lines that can be run. `file` is what the marks call it. */
+/** Returns {text, lines}: the source with marks, and the executable lines. `file`: its name in the marks. */
 export function withMarks(ts, source, file) {
   const marks = [];
   const lines = new Set();
@@ -27,7 +27,7 @@ export function withMarks(ts, source, file) {
     ts.forEachChild(node, visit);
   };
   visit(source);
-  // From the end, so that places stay right; at one place what closes an inner piece comes before what opens the next.
+  // From the end, so that positions stay valid. At one position, the end of an inner part comes before the beginning of the next.
   let text = source.text;
   marks.map((mark, index) => [...mark, index]).sort((a, b) => b[0] - a[0] || b[2] - a[2])
     .forEach(([at, mark]) => { text = text.slice(0, at) + mark + text.slice(at); });

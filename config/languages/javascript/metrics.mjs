@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures source text by its syntax tree; nothing is run.
+// Measures source text by its syntax tree. Runs nothing.
 //
 // Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metric", "file", "line", "name", "value"}:
 //   complexity        cyclomatic complexity of a function (nested functions count for themselves)
 //   function-length   lines of a function
 //   undocumented      1 for an exported function or class, or a public method of one, without a comment above it
-//   print-call        1 for each console.log and its like
+//   print-call        1 for each console.log or similar call
 //   bare-except       1 for each `catch` with an empty block
 // {"file", "not_measured": reason} for each file that does not parse, or for all files without the `typescript` package;
-// and at last {"end": true, "checked": number of files}.
+// finally {"end": true, "checked": number of files}.
 import { readFileSync } from 'node:fs';
 
 import { loadTypescript, missing, parse, syntaxError, write } from './source_tree.mjs';

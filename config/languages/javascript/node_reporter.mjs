@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reporter of node's test runner that hands every event to run_node_file.mjs. Both doors close before project code is loaded.
+// A reporter of node's test runner that passes every event to run_node_file.mjs. It accepts one receiver and one start, both before project code is loaded.
 let sink = null;
 let started = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One test file in a process of its own, with a framework whose recorder shares that process: what the frameworks' scripts
-// (run_mocha_file.mjs, run_jasmine_file.mjs, run_tape_file.mjs) have in common. Input and output are those of run_node_file.mjs.
+// Runs one test file in a separate process that also contains the recorder: the common part of the frameworks' scripts
+// (run_mocha_file.mjs, run_jasmine_file.mjs, run_tape_file.mjs). Input and output are those of run_node_file.mjs.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -31,23 +31,23 @@ export class OneFile {
     process.execArgv = [];
   }
 
-  /** [name, body] of each test that must fail. The names begin with a mark that project code cannot know beforehand. */
+  /** Returns [name, body] of each test that must fail. The names begin with a mark that project code cannot know in advance. */
   async canaryTests() {
     const pairs = (await import(pathToFileURL(this.request.canary).href)).default;
     return pairs.map(([name, body]) => [this.#mark + name, body]);
   }
 
-  /** Lets TypeScript be loaded. */
+  /** Makes TypeScript loadable. */
   readTypescript() {
     if (this.request.typescript !== '') readTypescript({ root: this.root, typescript: this.request.typescript });
   }
 
-  /** A test begins; what was begun and never told is named where the process dies. */
+  /** A test begins. If the process dies, the error names the tests that began and have no result. */
   started(names) {
     if (!names[0].startsWith(this.#mark)) this.#tell({ type: 'start', id: [this.request.file, ...names].join('::') });
   }
 
-  /** `error`: what the test threw; undefined where it passed, or was skipped (`skipped`: why). */
+  /** `error`: the value that the test threw; undefined if it passed, or was skipped (`skipped`: the reason). */
   ended(names, { error, failed = error !== undefined, skipped, status }) {
     this.#look();
     const isCanary = names[0].startsWith(this.#mark);
@@ -58,7 +58,7 @@ export class OneFile {
     else kept.add(told, 'passed', '', 0);
   }
 
-  /** A hook failed: none of the tests that it stands before is believed. */
+  /** A hook failed: no test after it counts as passed. */
   hookFailed(names, error) {
     this.#outcomes.add(names, this.#outcomes.classifyInHook(error), `in a hook: ${describe(error)}`, lineIn(error, this.target));
   }

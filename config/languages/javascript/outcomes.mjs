@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of the tests of one file, in words that the kernel knows: passed, failed_assertion, failed_skeleton, error, skipped.
+// The results of one file's tests, in the kernel's words: passed, failed_assertion, failed_skeleton, error, skipped.
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 
 const order = ['passed', 'skipped', 'failed_skeleton', 'failed_assertion', 'error'];
 const messageLimit = 2000;
 
-/** `AssertionError: text` on one line, never failing itself. */
+/** Returns `AssertionError: text` on one line. Never throws. */
 export function describe(error) {
   try {
     if (error === null || (typeof error !== 'object' && typeof error !== 'function')) return shorten(String(error));
@@ -18,7 +18,7 @@ export function describe(error) {
   }
 }
 
-/** What an assertion compared, where its text does not say both: one with a text of its own says only that. */
+/** Returns the compared values of an assertion whose message lacks them, such as one with a custom message. */
 function values(error, text) {
   if (!('expected' in error && 'actual' in error) || (error.expected === undefined && error.actual === undefined)) return '';
   const [expected, actual] = [error.expected, error.actual].map((value) => inspect(value, { depth: 4, breakLength: Infinity, customInspect: false }));
@@ -31,7 +31,7 @@ export function shorten(text) {
   return line.length <= messageLimit ? line : `${line.slice(0, messageLimit - 1)}…`;
 }
 
-/** The first line of `file` (absolute) that the error's stack names; 0: none. */
+/** Returns the first line of `file` (absolute) in the error's stack; 0 if there is none. */
 export function lineIn(error, file) {
   try {
     if (file === '') return 0;
@@ -43,12 +43,12 @@ export function lineIn(error, file) {
       }
     }
   } catch {
-    // A stack that cannot be read names no line.
+    // An unreadable stack has no line.
   }
   return 0;
 }
 
-/** How a thrown value counts. Assertion libraries call what they throw AssertionError, or give it `matcherResult` (expect). */
+/** Returns the status for a thrown value. Errors of assertion libraries are named AssertionError, or have `matcherResult` (expect). */
 export function classify(error, marker) {
   try {
     if (error === null || typeof error !== 'object') return 'error';
@@ -58,7 +58,7 @@ export function classify(error, marker) {
       if (prototype.name === 'AssertionError' || prototype.constructor?.name === 'AssertionError') return 'failed_assertion';
     }
   } catch {
-    // A value that resists being looked at is no assertion.
+    // A value that throws when read is not an assertion.
   }
   return 'error';
 }
@@ -78,12 +78,12 @@ export class Outcomes {
     return classify(error, this.#marker);
   }
 
-  /** A hook that meets code that has yet to be written fails its tests as they would themselves; any other error of a hook proves nothing. */
+  /** A hook that reaches unwritten code fails its tests just as they themselves would. Any other error of a hook proves nothing. */
   classifyInHook(error) {
     return this.classify(error) === 'failed_skeleton' ? 'failed_skeleton' : 'error';
   }
 
-  /** `names` from the outermost suite to the test. A name that was there before gets a number, like a parameter. `cancelled`: it did not run to its end. */
+  /** `names`: from the outermost suite to the test. A repeated name gets a number, like a parameter. `cancelled`: the test did not run to its end. */
   add(names, status, message, line, cancelled = false) {
     let id = [this.#file, ...names].join('::');
     for (let copy = 2; this.#known.has(id); ++copy) id = `${[this.#file, ...names].join('::')}[${copy}]`;
@@ -91,7 +91,7 @@ export class Outcomes {
     if (cancelled) this.#cancelled.add(id);
   }
 
-  /** A test that failed because tests inside it did: as bad as the worst of them, for their reasons. */
+  /** A test that failed because of tests inside it. It gets the worst of their statuses, with their reasons. */
   addParent(names, message, line) {
     const inside = this.#inside(names);
     const worst = inside.reduce((most, { status }) => (order.indexOf(status) > order.indexOf(most) ? status : most), 'skipped');
@@ -99,7 +99,7 @@ export class Outcomes {
     this.add(names, worst === 'skipped' ? 'error' : worst, worst === 'skipped' ? message : [...reasons].join('\n').slice(0, messageLimit), line);
   }
 
-  /** A suite's hook failed: the tests that did not run because of it fail for its reason, and all of them if it met code that has yet to be written. False: there are none. */
+  /** A suite's hook failed. The tests that did not run because of it fail for its reason; all tests of the suite do if it reached unwritten code. Returns false if there are none. */
   failInside(names, status, message) {
     const hit = this.#inside(names).filter((each) => this.#cancelled.has(each.id) || (status === 'failed_skeleton' && each.status === 'passed'));
     for (const each of hit) Object.assign(each, { status, message });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a project's files say about how it is run. Nothing of the project is loaded.
+// Reads from a project's files how to run it. Loads nothing of the project.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
@@ -7,7 +7,7 @@ export function usesTypescript(root, files) {
   return files.some((file) => /\.[cm]?tsx?$/.test(file)) || existsSync(path.join(root, 'tsconfig.json'));
 }
 
-/** The main file of a package, looked for as node does: in `node_modules` here and above. Null: there is none. */
+/** Returns the main file of a package, found as node finds it: in `node_modules` here and above. Null if there is none. */
 export function findPackage(root, name) {
   for (let folder = root; ; folder = path.dirname(folder)) {
     const found = path.join(folder, 'node_modules', name);
@@ -16,7 +16,7 @@ export function findPackage(root, name) {
   }
 }
 
-/** A test framework's package: the project's own, else the machine's (Debian's packages). Throws where there is none. */
+/** Returns a test framework's package: the project's own, else the machine's (Debian's packages). Throws if there is none. */
 export function frameworkFolder(root, name, title) {
   const machine = path.join('/usr/share/nodejs', name);
   const found = findPackage(root, name) ?? (existsSync(path.join(machine, 'package.json')) ? machine : null);
@@ -24,7 +24,7 @@ export function frameworkFolder(root, name, title) {
   return found;
 }
 
-/** Path of `typescript.js`; empty: node itself strips types; null: there is nothing. The project's own comes first. */
+/** Returns the path of `typescript.js`, the project's own first. Empty if node itself strips types; null if neither is available. */
 export function findTypescript(root) {
   const folders = [findPackage(root, 'typescript'), '/usr/share/nodejs/typescript', '/usr/lib/nodejs/typescript',
                    path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'typescript')];

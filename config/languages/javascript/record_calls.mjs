@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: node --import record_calls.mjs TEST_FILE     with AGENTFORGE_CALLS: {"root", "tests": paths, "out": the file to write}
-// Writes down which calls a test file makes to the project's functions, if the arguments are literals: [module, function, arguments, result] each,
-// the last two as JSON or as `told` of varied_calls.mjs has them; the result is null if it is no literal. Calls between the project's own functions are left out.
+// Records the calls of a test file to the project's functions if the arguments are literals, each as [module, function, arguments, result]. The last two are
+// JSON, or have the form of `told` in varied_calls.mjs; the result is null if it is not a literal. Leaves out calls between the project's own functions.
 import fs from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
@@ -12,12 +12,12 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const mark = '?agentforge-calls';
 let given = null;
 
-/** Whether this file is one of the project's sources. */
+/** True if this file is one of the project's sources. */
 function isSource(file) {
   return file.startsWith(given.root + path.sep) && !file.includes(`${path.sep}node_modules${path.sep}`) && !given.tests.includes(file);
 }
 
-// Hooks of the loader, in a thread of their own: what a test file imports from the project is a module that wraps its functions.
+// Hooks of the loader, in a separate thread: a test file that imports from the project gets a module that wraps the functions.
 
 export async function initialize(data) {
   given = data;

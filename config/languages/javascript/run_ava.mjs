@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs test files with the project's AVA (5 or 6) and tells run_tests.mjs (through channel.mjs) what became of each test. The tests run in
+// Runs test files with the project's AVA (5 or 6) and reports each test's result to run_tests.mjs (through channel.mjs). The tests run in
 // AVA's own workers; this process loads the project's configuration, which is locked after RED.
 // Input: secret, root, files (relative; none: the canary alone), canary (path), marker, ava (folder of the package).
 import { randomBytes } from 'node:crypto';
@@ -40,13 +40,13 @@ Api.prototype.run = function (...rest) {
 };
 process.chdir(root);
 process.argv = [process.argv[0], path.join(ava, 'entrypoints', 'cli.mjs'), '--tap', ...targets];
-process.stdout.write = (chunk, encoding, done) => {      // What its reporter prints is not read.
+process.stdout.write = (chunk, encoding, done) => {      // Drops the output of AVA's reporter.
   (typeof encoding === 'function' ? encoding : done)?.();
   return true;
 };
 await main();
 
-/** What a test threw, as other frameworks hand it over. */
+/** Returns the thrown value in the form of other frameworks. */
 function thrown({ message = '', name, stack, values, formattedDetails, originalError, formatted, formattedError }) {
   if (name === undefined) return shorten(String(formatted ?? formattedError ?? originalError ?? message));
   const own = /^(?:Error thrown in test|Rejected promise returned by test)/.test(message);

@@ -16,11 +16,11 @@ const jasmine = new Jasmine({ projectBaseDir: root, globals: true });
 seal('Jasmine.Env.prototype', Object.getPrototypeOf(jasmine.env));
 seal('jasmine.env', jasmine.env);
 
-const names = new Map();        // Of suites and specs by id, from the outermost.
+const names = new Map();        // The names of suites and specs, from the outermost, by id.
 const open = [];
 const matches = (result) => (result.failedExpectations ?? []);
 
-/** What Jasmine keeps of a failure: an expectation names its matcher, anything thrown does not. */
+/** Returns the error of a failure in Jasmine's form: an expectation names its matcher, a thrown value does not. */
 function thrown([first]) {
   const error = new Error(String(first?.message ?? 'failed'));
   error.stack = String(first?.stack ?? '');

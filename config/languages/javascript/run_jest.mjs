@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs test files with the project's Jest and tells run_tests.mjs (through channel.mjs) what became of each test. The tests run in
+// Runs test files with the project's Jest and reports each test's result to run_tests.mjs (through channel.mjs). The tests run in
 // Jest's workers; this process loads the project's configuration, which is locked after RED.
 // Input: secret, root, files (relative; none: the canary alone), canary (path), marker, jest (folder of the package).
 import { randomBytes } from 'node:crypto';
@@ -54,7 +54,7 @@ const { results } = await runCLI({
   silent: true, reporters: [], testLocationInResults: true, passWithNoTests: true, forceExit: false, notify: false, verbose: false,
 }, [root]);
 
-/** What was thrown, from the text that Jest keeps of it: `Name: message` and a stack. */
+/** Returns the thrown value, from the text that Jest keeps: `Name: message` and a stack. */
 function thrown(text, detail) {
   const plain = String(text ?? '').replace(/\u001b\[[0-9;]*m/g, '');
   const head = plain.split(/\n\s+at /)[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one test file with the project's Mocha, as its configuration (.mocharc.*, package.json), which is locked after RED, says.
+// Runs one test file with the project's Mocha and its configuration (.mocharc.*, package.json), which is locked after RED.
 // Input besides that of run_node_file.mjs: mocha (folder of the package).
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -20,7 +20,7 @@ run.readTypescript();
 const options = target === '' ? {} : loadOptions([]);
 const failFast = { bail: false, forbidOnly: false, forbidPending: false, parallel: false, dryRun: false, fullTrace: true, grep: undefined, fgrep: undefined, retries: options.retries };
 
-/** Suites' titles and the test's own. */
+/** Returns the titles of the suites and of the test. */
 function namesOf(runnable) {
   return runnable.titlePath().filter((title) => title !== '');
 }
@@ -49,7 +49,7 @@ try {
   run.notLoaded(error);
   mocha = new Mocha({ reporter: Recorder, color: false });
 }
-// Where the file says `only`, Mocha runs what says so: the canaries must.
+// If the file uses `only`, Mocha runs only such tests, so the canaries use it too.
 const tests = canaries.map(([name, body]) => new Mocha.Test(name, body));
 const only = mocha.suite.hasOnly();
 const home = only && mocha.suite._onlyTests.length === 0 ? Mocha.Suite.create(mocha.suite, '') : mocha.suite;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one test file with node's own test runner, in a process of its own, and tells run_tests.mjs what became of each test.
+// Runs one test file with node's own test runner, in a separate process, and reports each test's result to run_tests.mjs.
 // Started as `node --test-reporter=…/node_reporter.mjs run_node_file.mjs`, with one JSON object on standard input:
 //   secret, root, file (relative; empty: the canary alone), canary (path), marker, typescript (path of typescript.js, or empty),
-//   marked (optional: relative paths of sources that tell which of their lines run)
+//   marked (optional: relative paths of sources that report which of their lines run)
 // Lines on descriptor 3 (channel.mjs): {type: "start", id}, {type: "result", id, name, line, status, message, canary},
-// {type: "tampered", text}, {type: "ran", place: "file:line"}, and at last {type: "end"}.
+// {type: "tampered", text}, {type: "ran", place: "file:line"}, and finally {type: "end"}.
 import { pathToFileURL, fileURLToPath } from 'node:url';
 import path from 'node:path';
 import test from 'node:test';
@@ -24,7 +24,7 @@ const outcomes = new Outcomes(file, marker);
 const canaries = new Outcomes('agentforge-canary', marker);
 const { setImmediate: later } = globalThis;
 let canariesLeft = -1;
-let cut = false;        // Some test waits for what never comes: node gave up, and those behind it, canaries too, did not run.
+let cut = false;        // A test waits for an event that never comes. Then node gives up, and later tests and canaries do not run.
 const stack = [];
 
 function statusOf(data) {
@@ -32,7 +32,7 @@ function statusOf(data) {
   const kind = error?.failureType ?? '';
   const cause = error?.cause ?? error;
   if (kind === 'subtestsFailed') return { status: '', message: describe(cause), cause };
-  // Node knows which test a callback belongs to, such as a timer's or a stream's, so what it throws fails that test.
+  // Node knows the test of a callback, such as a timer's or a stream's, so an error in the callback fails that test.
   if (['', 'testCodeFailure', 'uncaughtException', 'unhandledRejection'].includes(kind)) {
     return { status: outcomes.classify(cause), message: describe(cause), cause };
   }
@@ -49,11 +49,11 @@ function finished(data, passed) {
   look();
   const names = [...stack.slice(0, data.nesting), data.name];
   const isCanary = names[0].startsWith(canaryMark);
-  // In TypeScript node counts the lines of what was made of it.
+  // For TypeScript, node counts the lines of the compiled text.
   const line = data.file !== undefined && !/tsx?$/.test(target) && toPath(data.file) === target ? data.line : 0;
   const suite = data.details?.type === 'suite';
   if (names[0] === opening) return;
-  // A canary goes the way of every other test, so that what bends their outcomes bends its own.
+  // A canary is handled like every other test, so code that changes their results also changes the canary's.
   const kept = isCanary ? canaries : outcomes;
   if (isCanary) names[0] = names[0].slice(canaryMark.length);
   if (data.skip !== undefined) {
@@ -67,7 +67,7 @@ function finished(data, passed) {
     if (status === '') {
       if (!suite) kept.addParent(names, message, line);
     } else if (suite && !inHook && !cancelled) {
-      // Its tests may not be known.
+      // The tests of this suite may be unknown.
       outcomes.broken(`cannot be loaded: ${message}`, lineIn(cause, target) || line);
     } else if (!(suite && inHook && kept.failInside(names, status, message))) {
       kept.add(names, status, message, lineIn(cause, target) || line, cancelled);
@@ -115,10 +115,10 @@ connect((event) => {
   }
 });
 
-// The first test makes node build its harness with our reporter, before any project code is loaded.
+// The first test makes node create its runner with our reporter, before any project code is loaded.
 await test(opening, () => {});
 const canaryTests = (await import(pathToFileURL(canary).href)).default;
-const { marked = [] } = request;       // Sources that tell which of their lines run (coverage.mjs).
+const { marked = [] } = request;       // Sources that report which of their lines run (coverage.mjs).
 const ran = new Set();
 if (marked.length > 0) globalThis.agentforgeRan = (source, line) => { ran.add(`${source}:${line}`); };
 if (request.typescript !== '') readTypescript({ root, typescript: request.typescript, marked });

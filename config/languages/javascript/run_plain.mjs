@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: run_plain.mjs BEFORE FILE... -- ID...   node's own test runner by itself, in the working directory: all files, then each test of a file's own level alone.
-// A test that passes with the others and fails alone depends on what they left behind. Then varied_calls.mjs makes the tests' calls again, and the calls are
-// compared with those that the same tests make in BEFORE, the same tree without the change.
-// Nothing of this file is in the processes that run the tests.
+// usage: run_plain.mjs BEFORE FILE... -- ID...   runs node's own test runner in the working directory: first all files, then each top-level test alone.
+// A test that passes with the others and fails alone depends on the state that they leave. Then varied_calls.mjs repeats the tests' calls and compares
+// them with those that the same tests make in BEFORE, the same tree without the change.
+// The processes that run the tests contain nothing of this file.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -10,9 +10,9 @@ import path from 'node:path';
 
 import { finding, onlyBefore } from './varied_calls.mjs';
 
-// Of processor time, which a busy machine does not lengthen. Slower tests are not run again.
+// Processor time, which a busy machine does not lengthen. Slower tests do not run again.
 const mostMilliseconds = 5000;
-const hangsAfter = 60_000;              // Milliseconds until a program is ended.
+const hangsAfter = 60_000;              // Milliseconds until a program is killed.
 const mostTests = 50;
 
 function notMeasured(why) {
@@ -28,7 +28,7 @@ const [before, ...words] = process.argv.slice(2);
 const files = words.slice(0, words.indexOf('--'));
 const tests = words.slice(words.indexOf('--') + 1).map((id) => id.split('::')).filter((parts) => parts.length === 2);
 if (fs.existsSync('tsconfig.json') || files.some((file) => /\.[mc]?tsx?$/.test(file))) notMeasured('TypeScript needs the loader of the gates');
-/** The processor time of the programs that have ended. */
+/** Returns the processor time of the programs that have ended. */
 function spentMilliseconds() {
   const fields = fs.readFileSync('/proc/self/stat', 'utf8').replace(/^.*\) /, '').split(' ');
   return 10 * (Number(fields[13]) + Number(fields[14]));        // cutime and cstime, in hundredths of a second.
@@ -44,7 +44,7 @@ for (const [file, name] of tests.slice(0, mostTests)) {
   process.exit(1);
 }
 
-/** The calls that the tests make to the project's functions, whose files stand below `root`; `failing` also those of tests that fail. */
+/** Returns the tests' calls to the project's functions, whose files are below `root`. `failing`: also those of failing tests. */
 function recorded(root, failing) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'calls-'));
   const calls = [];

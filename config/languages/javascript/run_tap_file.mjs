@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one test file with the project's tap. What became of each test comes from the parser that tap itself feeds, not from what the process prints.
+// Runs one test file with the project's tap. The results come from tap's own parser, not from the output of the process.
 // Input besides that of run_node_file.mjs: tap (folder of the package).
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -21,7 +21,7 @@ seal('tap.Parser.prototype', Object.getPrototypeOf(tap.parser));
 const canaries = await run.canaryTests();
 run.readTypescript();
 
-/** An assertion of tap's that failed, as other libraries throw it; what a test threw itself is told as that. */
+/** Returns a failed assertion of tap in the form that other libraries throw. A value that the test itself threw stays as it is. */
 function thrown({ name, diag = {} }) {
   const caught = diag.tapCaught !== undefined;
   const error = new Error(caught ? String(name) : [name, diag.diff].filter(Boolean).join(': '));
@@ -42,7 +42,7 @@ function watch(parser, names) {
   const inner = new Set();
   parser.on('child', (child) => inner.add(child.name));
   parser.on('assert', (result) => {
-    if (inner.has(result.name)) {        // The line that closes a subtest, which was told already.
+    if (inner.has(result.name)) {        // The final line of a subtest, which was already reported.
       if (!result.ok) failure ??= { name: `${result.name} failed` };
       assertions += 1;
       return;

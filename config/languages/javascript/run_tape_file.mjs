@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one test file with the project's Tape. A test that throws ends the process, as it does without us: then no test of the file passed.
+// Runs one test file with the project's Tape. A test that throws ends the process, as it always does with Tape. Then no test of the file passed.
 // Input besides that of run_node_file.mjs: tape (folder of the package).
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const canaries = await run.canaryTests();
 run.readTypescript();
 const tests = new Map();        // By tape's id: {names, failures, assertions, todo}
 const done = [];
-let opening;                    // The id of our own first test.
+let opening;                    // The id of the recorder's first test.
 
 tape.createStream({ objectMode: true }).on('data', (row) => {
   if (row.test === opening || (row.type === 'test' && opening === undefined)) {
@@ -39,7 +39,7 @@ tape.createStream({ objectMode: true }).on('data', (row) => {
   }
 });
 
-/** An assertion of Tape's that failed, as other libraries throw it. What `error` or `ifError` was given is a plain error. */
+/** Returns a failed assertion of Tape in the form that other libraries throw. The argument of `error` or `ifError` is a plain error. */
 function thrown(row) {
   const error = new Error(`${row.name}: expected ${text(row.expected)}, got ${text(row.actual)}`);
   error.name = 'AssertionError';
@@ -72,7 +72,7 @@ tape.onFinish(() => {
   }
   run.finish();
 });
-// Tape ends once nothing is left to run: our first test is open until the file is loaded.
+// Tape ends once no test is left, so the recorder's first test stays open until the file is loaded.
 tape('agentforge-opening', async (t) => {
   if (target !== '') {
     try {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a project's tests with the runner that the argument names (node, vitest, jest) and reports each of them to the kernel.
+// Runs a project's tests with the runner named by the argument (node, vitest, jest) and reports each result to the kernel.
 //
 // Input and output are those of config/languages/python/run_tests.py. This process loads no code of the project: each test file
-// runs in a process of its own, which never learns the kernel's secret, and results are written when all of them have ended.
-// Exit codes: 0 every test but the canary passed or was skipped, 1 some did not, 3 the runner itself failed.
+// runs in a separate process, which never learns the kernel's secret. This writes the results when all processes have ended.
+// Exit codes: 0 all tests except the canary passed or were skipped, 1 some did not, 3 the runner itself failed.
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 

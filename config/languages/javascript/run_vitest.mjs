@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs test files with the project's Vitest and tells run_tests.mjs (through channel.mjs) what became of each test. The tests run in
+// Runs test files with the project's Vitest and reports each test's result to run_tests.mjs (through channel.mjs). The tests run in
 // Vitest's own workers; this process loads the project's configuration, which is locked after RED.
 // Input: secret, root, files (relative; none: the canary alone), canary (path), marker, vitest (folder of the package).
 import path from 'node:path';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decides how an assertion ends and how node's runner tells it, as it was before project code could change it. A patch that lies only about the tests of one
-// file would leave the canary alone.
+// The code that decides an assertion's result and how node's runner reports it, as it was before project code could change it. A patch that lies only about some
+// tests would not affect the canary.
 import assert from 'node:assert';
 import { Duplex, PassThrough, Readable, Transform } from 'node:stream';
 
@@ -11,12 +11,12 @@ const owners = [['assert', assert], ['assert.strict', assert.strict], ['Assertio
 const kept = [];
 for (const [label, owner] of owners) seal(label, owner);
 
-/** Remembers the functions of one more object, a framework's, before project code is loaded. */
+/** Remembers the functions of another object, such as a framework, before project code is loaded. */
 export function seal(label, owner) {
   for (const name of getOwnPropertyNames(owner)) kept.push([label, owner, name, getOwnPropertyDescriptor(owner, name).value]);
 }
 
-/** The first function that is no longer what it was; empty: all are. */
+/** Returns the first changed function; empty if none has changed. */
 export function replaced() {
   for (let index = 0; index < kept.length; index += 1) {
     const [label, owner, name, value] = kept[index];

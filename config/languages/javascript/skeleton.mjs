@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares interfaces: functions, methods and classes that throw the skeleton's marker, types of TypeScript, and nothing else.
+// Declares interfaces: functions, methods and classes that throw the skeleton's marker, and TypeScript types. Writes nothing else.
 //
-// Input and output are those of config/languages/python/skeleton.py. `contents` may hold package.json, which says what a `.js` file
-// is. An existing function keeps its body when its signature changes and is left alone when it does not. A signature may begin with the
-// imports that it needs; a base or a default that is node's own, or is declared in another file, is imported. A class may have its
-// fields and the headers of its methods. Nothing of the project is run.
+// Input and output are those of config/languages/python/skeleton.py. `contents` may contain package.json, which decides the type of a
+// `.js` file. If the signature of an existing function changes, the function keeps its body; otherwise it stays unchanged. A signature may
+// begin with the imports that it needs. This imports a base or a default that is node's own, or is declared in another file. A class may
+// have its fields and the headers of its methods. Runs nothing of the project.
 import { readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 
 import { loadTypescript, missing, parse, syntaxError, write } from './source_tree.mjs';
 
-/** Why an interface cannot be declared. `unknown`: the name that the file lacks, which another interface may declare. */
+/** The reason why an interface cannot be declared. `unknown`: the missing name, which another interface may declare. */
 class Problem extends Error {
   constructor(text, unknown = '') {
     super(text);
@@ -38,7 +38,7 @@ const has = (node, kind) => modifiersOf(node).includes(kind);
 
 const kindsOf = (...names) => names.map((name) => ts.SyntaxKind[name]);
 
-/** Something that is there rather than computed: names, literals, arithmetic, a new collection of such. */
+/** True for an expression without work: names, literals, arithmetic, a new collection of these. */
 function isValue(node) {
   if (ts.isPrefixUnaryExpression(node)) return isValue(node.operand);
   if (ts.isArrayLiteralExpression(node)) return node.elements.every(isValue);
@@ -56,7 +56,7 @@ function isValue(node) {
   return ts.isLiteralExpression(node) || ts.isIdentifier(node) || kindsOf('TrueKeyword', 'FalseKeyword', 'NullKeyword', 'ThisKeyword').includes(node.kind);
 }
 
-/** A default: a value, a call of what is everywhere (`process.argv.slice(2)`), or a function of one such expression (`now = () => Date.now()`). */
+/** True for a default: a value, a call of something global (`process.argv.slice(2)`), or a function of one such expression (`now = () => Date.now()`). */
 function isDefault(node) {
   if (ts.isArrowFunction(node)) return ts.isBlock(node.body) ? node.body.statements.length === 0 : isDefault(node.body);
   if (!ts.isCallExpression(node)) return isValue(node);
@@ -64,7 +64,7 @@ function isDefault(node) {
   return ts.isPropertyAccessExpression(called) && isValue(called) && rootsOf(called).every((root) => root in globalThis) && node.arguments.every(isValue);
 }
 
-// What classes extend, by node's modules.
+// Base classes in node's modules.
 const ownOfNode = new Map(Object.entries({
   'node:events': ['EventEmitter', 'EventEmitterAsyncResource'],
   'node:stream': ['Readable', 'Writable', 'Duplex', 'Transform', 'PassThrough'],
@@ -73,7 +73,7 @@ const ownOfNode = new Map(Object.entries({
   'node:assert': ['AssertionError'],
 }).flatMap(([module, names]) => names.map((name) => [name, module])));
 
-/** Names that the file binds at its top level. */
+/** Returns the names that the file binds at its top level. */
 function boundNames(source) {
   const names = new Set();
   const bind = (name) => {
@@ -88,7 +88,7 @@ function boundNames(source) {
   return names;
 }
 
-/** {module, local, imported, type} of each name that an import or `const … = require(…)` brings; null: it is neither. `imported`: '' the default, '*' all. */
+/** Returns {module, local, imported, type} of each name in an import or `const … = require(…)`; null for other statements. `imported`: '' the default, '*' all. */
 function importsOf(node) {
   if (ts.isImportDeclaration(node)) {
     const module = node.moduleSpecifier.text;
@@ -111,7 +111,7 @@ function importsOf(node) {
   return name.elements.map((each) => ({ module, local: each.name.getText(), imported: (each.propertyName ?? each.name).getText(), type: false }));
 }
 
-/** The imports that a signature begins with, and the rest of it. */
+/** Returns the imports at the beginning of a signature, and the rest. */
 function splitImports(signature, file) {
   const source = parse(ts, file, signature.trim());
   const imports = [];
@@ -126,7 +126,7 @@ function splitImports(signature, file) {
   return { imports, rest: signature.trim().slice(end).trim() };
 }
 
-/** The file's text with these imports, behind those that it has, where their names are not bound yet. */
+/** Returns the file's text with those of these imports whose names are unbound, after its existing imports. */
 function addImports(text, file, imports) {
   const source = parse(ts, file, text);
   const bound = boundNames(source);
@@ -153,7 +153,7 @@ function addImports(text, file, imports) {
 
 const isDirective = (node) => ts.isExpressionStatement(node) && ts.isStringLiteral(node.expression);
 
-/** The names that an expression begins with: `a` of `a.b`. */
+/** Returns the names at the beginning of an expression's parts: `a` for `a.b`. */
 function rootsOf(node) {
   if (ts.isIdentifier(node)) return [node.text];
   if (ts.isPropertyAccessExpression(node)) return rootsOf(node.expression);
@@ -169,10 +169,10 @@ function rootsOf(node) {
   return found;
 }
 
-// Bases that a test environment of browsers defines.
+// Bases that a browser-like test environment defines.
 const ofBrowsers = /^(?:(?:HTML|SVG)\w*Element|Element|Node|Document|DocumentFragment|ShadowRoot|\w*Event|XMLHttpRequest)$/;
 
-/** What makes a name known that the file does not bind: imports; null: nothing does. */
+/** Returns the imports for a name that the file does not bind; null if there are none. */
 function importFor(name, file, common) {
   if (name in globalThis || name === 'require' || name === 'arguments' || ofBrowsers.test(name)) return [];
   if (ownOfNode.has(name)) return [{ module: ownOfNode.get(name), local: name, imported: name, type: false }];
@@ -187,7 +187,7 @@ function importFor(name, file, common) {
   return null;
 }
 
-/** A constant or a function in one, `const f = (a) =>`: what is written for it; null: it is none. */
+/** Returns the text for a constant, or for a function in a constant (`const f = (a) =>`); null for other signatures. */
 function value(signature, name, file) {
   const said = signature.trim().replace(/;$/, '').trim();
   const match = /^(?:export\s+)?(const|let|var)\s+([\p{ID_Start}$_][\p{ID_Continue}$]*)/u.exec(said);
@@ -212,12 +212,12 @@ function value(signature, name, file) {
   return { lines, roots };
 }
 
-/** True if a function's body is only a place for one: empty, or one `throw`. */
+/** True if a function's body is a placeholder: empty, or one `throw`. */
 const isOpen = (body) => body === undefined || body.statements.length === 0 || (body.statements.length === 1 && ts.isThrowStatement(body.statements[0]));
 
 const withoutBody = (node, source) => (node.body === undefined ? node.getText(source) : source.text.slice(node.getStart(source), node.body.getStart(source))).trim().replace(/;$/, '').trim();
 
-/** A class with members, or the overloads of a function: {node, source, members} or {overloads}; null: the signature is neither. */
+/** Returns {node, source, members} for a class with members, {overloads} for the overloads of a function, null for other signatures. */
 function compound(signature, name, file) {
   const text = signature.trim().replace(/^(export\s+)?declare\s+/, '$1');
   const source = parse(ts, file, text);
@@ -240,7 +240,7 @@ function compound(signature, name, file) {
            members: members.map((each) => ({ name: ts.isConstructorDeclaration(each) ? 'constructor' : each.name.getText(source), signature: withoutBody(each, source) })) };
 }
 
-/** The declaration that a signature is; `inClass`: of a method or field. Its text is `header`. */
+/** Returns the declaration of a signature, with its text as `header`. `inClass`: it is a method or field. */
 function declared(signature, name, file, inClass) {
   const said = signature.trim().replace(/^(export\s+)?declare\s+/, '$1').replace(/;$/, '').replace(/\{\s*\}$/, '').trim();
   const isType = /^(export\s+)?(interface|type|enum|const\s+enum)\b/.test(said);
@@ -311,7 +311,7 @@ function isCommon(file, text) {
 
 const thrown = (name, indent) => `${indent}throw new Error(${JSON.stringify(`${marker} ${name}`)});`;
 
-/** The header, in which a default that nothing declares is `undefined`. */
+/** Returns the header. `undefined` replaces a default that nothing declares. */
 function withKnownDefaults({ node, source, header, unknown }) {
   let result = header;
   for (const { initializer } of [...(node.parameters ?? [])].reverse()) {
@@ -322,7 +322,7 @@ function withKnownDefaults({ node, source, header, unknown }) {
   return result;
 }
 
-/** Lines of a new declaration, without `export`. */
+/** Returns the lines of a new declaration, without `export`. */
 function body(wanted, qualified, indent, step) {
   const { node, isType } = wanted;
   const header = withKnownDefaults(wanted);
@@ -338,7 +338,7 @@ function body(wanted, qualified, indent, step) {
   return [`${indent}${start} {`, thrown(qualified, indent + step), `${indent}}`];
 }
 
-/** A field as it stands in a skeleton, in which no constructor sets it. */
+/** Returns a field as a skeleton declares it, without a constructor that sets it. */
 function field(node, text) {
   const open = node.initializer === undefined && node.type !== undefined && node.questionToken === undefined && node.exclamationToken === undefined;
   const set = open && !modifiersOf(node).some((kind) => kindsOf('StaticKeyword', 'DeclareKeyword').includes(kind));
@@ -364,7 +364,7 @@ function find(statements, name) {
 
 const plain = (text) => text.replace(/^export\s+(default\s+)?/, '').replace(/\s+/g, '').replace(/,\)/g, ')').replace(/;$/, '');
 
-/** `Class.member` as its parts; a member may be `#private` or `[Symbol.iterator]`. */
+/** Returns the parts of `Class.member`. A member may be `#private` or `[Symbol.iterator]`. */
 function partsOf(name) {
   const word = String.raw`[\p{ID_Start}$_][\p{ID_Continue}$]*`;
   const match = new RegExp(String.raw`^(?:(${word})(?:\.prototype\.|\.|(?=[#[])))?(#?${word}|\[[\w$.]+\])$`, 'u').exec(name.trim());
@@ -372,7 +372,7 @@ function partsOf(name) {
   return match[1] === undefined ? [match[2]] : [match[1], match[2]];
 }
 
-/** The file's text with one interface declared, and with the imports that its signature brings. */
+/** Returns the file's text with one declared interface and the imports of its signature. */
 function declare(text, { name, file, signature }) {
   checkSyntax(text, file);
   const { imports, rest } = splitImports(signature, file);
@@ -386,7 +386,7 @@ function checkSyntax(text, file) {
   if (wrong !== null) throw new Problem(`\`${file}\` does not parse: line ${wrong.line}: ${wrong.message}`);
 }
 
-/** One interface, with the members that it brings. */
+/** Declares one interface, with its members. */
 function declareAll(text, { name, file, signature }) {
   const parts = partsOf(name);
   const many = parts.length === 1 ? compound(signature, name, file) : null;
@@ -401,7 +401,7 @@ function declareAll(text, { name, file, signature }) {
   return after;
 }
 
-/** The only class of a file, for a method that was named without one. */
+/** Returns the only class of a file, for a method without a class name. */
 function onlyClass(source) {
   const classes = source.statements.filter((each) => ts.isClassDeclaration(each));
   return classes.length === 1 ? classes[0].name?.text : undefined;
@@ -421,7 +421,7 @@ function declareOne(text, { name, file, signature }) {
   return changed === ready ? text : changed;
 }
 
-/** The text with the imports that a declaration's base and defaults need. `unknown`: the names in them that nothing declares. */
+/** Returns the text with the imports that a declaration's base and defaults need. `unknown`: the names in them that nothing declares. */
 function knowing(text, source, file, name, wanted) {
   const { node, roots, bases } = wanted;
   const bound = boundNames(source);
@@ -439,7 +439,7 @@ function knowing(text, source, file, name, wanted) {
   return addImports(text, file, imports);
 }
 
-/** The text with the declaration where it belongs. */
+/** Returns the text with the declaration in its place. */
 function place(text, source, { name, file }, parts, constant, wanted) {
   const step = stepOf(text);
   const common = isCommon(file, text);
@@ -454,7 +454,7 @@ function place(text, source, { name, file }, parts, constant, wanted) {
     if (constant !== null) return known === undefined ? top(constant.lines(''), true, false) : text;
     if (known === undefined) return top(body(wanted, name, '', step), true, /^export\s+default\b/.test(wanted.header));
     if (known.kind !== wanted.node.kind) {
-      if (ts.isVariableDeclaration(known) && ts.isFunctionDeclaration(wanted.node)) return text;     // `const f = () => …`: it is there.
+      if (ts.isVariableDeclaration(known) && ts.isFunctionDeclaration(wanted.node)) return text;     // `const f = () => …` already declares the function.
       throw new Problem(`\`${name}\` exists in \`${file}\` and is not what the signature declares`);
     }
     if (!ts.isFunctionDeclaration(known)) return text;
@@ -480,7 +480,7 @@ function place(text, source, { name, file }, parts, constant, wanted) {
   return `${before}\n${first === undefined ? '' : '\n'}${body(wanted, name, indent, step).join('\n')}\n${text.slice(end)}`;
 }
 
-/** A class's text with one more field, behind those that stand first in it. */
+/** Returns a class's text with one more field, after its first fields. */
 function withField(text, source, owner, line) {
   const fields = owner.members.filter((each, at, all) => all.slice(0, at + 1).every(ts.isPropertyDeclaration));
   if (fields.length > 0) {
@@ -491,7 +491,7 @@ function withField(text, source, owner, line) {
   return `${text.slice(0, at)}\n${line}\n${text.slice(at)}`;
 }
 
-/** The wanted header, where parameters that had a default keep it: another one is behaviour, which RED's tests must see missing. */
+/** Returns the wanted header with the existing defaults of parameters. A new default is behaviour, and RED's tests must see that it is missing. */
 function keepDefaults(known, knownSource, { node, source, header }) {
   const old = new Map((known.parameters ?? []).filter(({ initializer }) => initializer !== undefined).map((each) => [each.name.getText(knownSource), each.initializer.getText(knownSource)]));
   let result = header;
@@ -504,7 +504,7 @@ function keepDefaults(known, knownSource, { node, source, header }) {
   return result;
 }
 
-/** A known function with another header; modifiers in front of it and the body stay byte for byte. */
+/** Returns a known function with another header. The modifiers before it and the body keep their bytes. */
 function changed(text, source, known, header) {
   if (known.body === undefined) throw new Problem(`\`${known.name?.getText()}\` has several declarations; change it by hand`);
   const exported = (known.modifiers ?? []).filter(({ kind }) => kind === ts.SyntaxKind.ExportKeyword || kind === ts.SyntaxKind.DefaultKeyword);
@@ -541,7 +541,7 @@ for (let waiting = ts === null ? [] : request.interfaces; waiting.length > 0;) {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       last = error;
-      // A class may stand before its base.
+      // A class may come before its base.
       if (waiting.some((other) => other !== each && other.file === each.file && other.name === error.unknown)) later.push(each);
       else problems.push(error.message);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source text as a syntax tree: the `typescript` package reads JavaScript and TypeScript. Nothing of the project is run.
+// Makes a syntax tree of source text: the `typescript` package reads JavaScript and TypeScript. Runs nothing of the project.
 import { createRequire } from 'node:module';
 
 import { findTypescript } from './project.mjs';
 
-/** The package, or null where neither the project below `root` nor the machine has one. */
+/** Returns the package, or null if neither the project below `root` nor the machine has it. */
 export function loadTypescript(root = '/') {
   const file = findTypescript(root);
   return file === null || file === '' ? null : createRequire(import.meta.url)(file);
@@ -17,7 +17,7 @@ export function parse(ts, file, text) {
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, kind);
 }
 
-/** {line, message} of the first syntax error, or null. */
+/** Returns {line, message} of the first syntax error, or null. */
 export function syntaxError(ts, source) {
   const [first] = source.parseDiagnostics ?? [];
   if (first === undefined) return null;

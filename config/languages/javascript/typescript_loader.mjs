@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hooks of node's module loader that make TypeScript run (typescript_sources.mjs): imports are found as TypeScript finds them
-// (`./a` and `./a.js` may mean `./a.ts`). What is required goes by typescript_require.mjs.
+// Hooks of node's module loader that run TypeScript (typescript_sources.mjs). They find imports as TypeScript does (`./a` and `./a.js`
+// may mean `./a.ts`). typescript_require.mjs does it for `require`.
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -31,11 +31,11 @@ export async function load(url, context, next) {
   if (file === '' || !sources.isSource(file)) {
     if (file === '' || !sources.isMarked(file)) return next(url, context);
     const loaded = await next(url, context);
-    if (loaded.format !== 'module') return loaded;      // What is required is marked when it is compiled (typescript_require.mjs).
+    if (loaded.format !== 'module') return loaded;      // typescript_require.mjs marks files that `require` loads.
     return { ...loaded, source: sources.withMarks(file, Buffer.from(loaded.source).toString('utf8')) };
   }
   const text = sources.strip(file, false);
-  // What CommonJS gives a file, for sources that were compiled to it.
+  // The globals of CommonJS, for sources that were compiled to it.
   const old = /\b(require|__dirname|__filename)\b/.test(text) && !file.endsWith('.mts')
     ? 'import{createRequire as agentforgeRequire}from"node:module";const require=agentforgeRequire(import.meta.url),' +
       `__filename=${JSON.stringify(file)},__dirname=${JSON.stringify(path.dirname(file))};`

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes `require` find and run TypeScript as the hooks of the module loader do for imports (typescript_loader.mjs), and mark what it compiles.
+// Makes `require` find and run TypeScript, as the hooks of the module loader do for imports (typescript_loader.mjs), and mark the compiled files.
 import { Module, register } from 'node:module';
 
 import { TypescriptSources } from './typescript_sources.mjs';
 
-/** Lets TypeScript be imported and required. `data`: {root, typescript (path of typescript.js), marked}. */
+/** Makes `import` and `require` accept TypeScript. `data`: {root, typescript (path of typescript.js), marked}. */
 export function readTypescript(data) {
   register('./typescript_loader.mjs', { parentURL: import.meta.url, data });
   process.setSourceMapsEnabled(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TypeScript as node runs it here: where the source of an import is, and its text without types. Types are stripped by the `typescript`
-// package, file by file, without checking (the gate `types` checks). A project that is built before its tests is not built: a path in
-// the folder that its compiler writes to stands for the source that is compiled to it.
+// Runs TypeScript in node: finds the source of an import, and its text without types. The `typescript` package strips types file by file,
+// without checking them (the gate `types` does). A project that is usually built before its tests is not built: a path in the compiler's
+// output folder means the source that is compiled to it.
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import { withMarks } from './marks.mjs';
 import { parse } from './source_tree.mjs';
 
-// Of the project's options those that change what the code does when types are gone.
+// The project's options that change the code's behaviour without types.
 const kept = ['jsx', 'jsxFactory', 'jsxFragmentFactory', 'jsxImportSource', 'experimentalDecorators', 'emitDecoratorMetadata',
               'useDefineForClassFields', 'preserveConstEnums', 'importsNotUsedAsValues', 'preserveValueImports', 'esModuleInterop'];
 const isFile = (file) => existsSync(file) && statSync(file).isFile();
@@ -20,11 +20,11 @@ export class TypescriptSources {
   #ts;
   #marked;
   #options = {};
-  #compiled = [];        // [folder that a compiler writes to, folders that may be the sources of it]
+  #compiled = [];        // [output folder of a compiler, possible folders of its sources]
   #stripping;
   #parsed = new Map();
 
-  /** `marked`: paths below `root` of sources that tell which of their lines run. */
+  /** `marked`: paths below `root` of sources that report which of their lines run. */
   constructor({ root, typescript, marked = [] }) {
     this.#root = root;
     this.#ts = createRequire(import.meta.url)(typescript);
@@ -51,7 +51,7 @@ export class TypescriptSources {
     return { ...options, included: Array.isArray(raw?.include) ? raw.include : [] };
   }
 
-  /** Without a `rootDir` the compiler takes what all sources have in common. */
+  /** Without a `rootDir`, the compiler uses the common folder of all sources. */
   #readOutput({ outDir, rootDir, included = [] }) {
     if (outDir === undefined || path.resolve(this.#root, outDir) === this.#root) return;
     const folders = included.map((glob) => String(glob).split('*')[0]).filter((folder) => folder !== '' && !/\.\w+$/.test(folder));
@@ -59,7 +59,7 @@ export class TypescriptSources {
     this.#compiled.push([path.resolve(this.#root, outDir), bases.map((base) => path.resolve(this.#root, base))]);
   }
 
-  /** The source that is compiled to `file`, or null. */
+  /** Returns the source that is compiled to `file`, or null. */
   #uncompiled(file) {
     for (const [output, bases] of this.#compiled) {
       if (file !== output && !file.startsWith(output + path.sep)) continue;
@@ -71,7 +71,7 @@ export class TypescriptSources {
     return null;
   }
 
-  /** The file that is meant by `file`, as it is or as TypeScript completes it; null: there is none. */
+  /** Returns the file that `file` means, unchanged or as TypeScript completes it; null if there is none. */
   #written(file) {
     if (isFile(file)) return file;
     const named = /^(.*)\.([cm]?)jsx?$/.exec(file);
@@ -80,7 +80,7 @@ export class TypescriptSources {
     return candidates.find(isFile) ?? null;
   }
 
-  /** What a folder's package.json calls its main file. */
+  /** Returns the main file in a folder's package.json. */
   #mainOf(folder) {
     const description = path.join(folder, 'package.json');
     if (!isFile(description)) return null;
@@ -88,12 +88,12 @@ export class TypescriptSources {
     return typeof main === 'string' ? this.find(path.join(folder, main)) : null;
   }
 
-  /** The source that a path stands for, or null. */
+  /** Returns the source that a path means, or null. */
   find(file) {
     return this.#uncompiled(file) ?? this.#mainOf(file) ?? this.#written(file);
   }
 
-  /** Files that `paths` of tsconfig.json names for an import. */
+  /** Returns the files that `paths` in tsconfig.json names for an import. */
   #mapped(specifier) {
     const options = this.#options;
     const base = options.baseUrl ?? options.pathsBasePath ?? this.#root;
@@ -110,7 +110,7 @@ export class TypescriptSources {
     return options.baseUrl === undefined ? null : this.find(path.resolve(base, specifier));
   }
 
-  /** The file of the project that `specifier` means in the file `parent`; null: node knows better. */
+  /** Returns the file of the project that `specifier` means in the file `parent`; null if node must resolve it. */
   resolve(specifier, parent) {
     if (parent.includes('/node_modules/')) return null;
     if (/^\.\.?(\/|$)/.test(specifier)) return this.find(path.resolve(path.dirname(parent), specifier));
@@ -118,7 +118,7 @@ export class TypescriptSources {
     return specifier.includes(':') ? null : this.#mapped(specifier);
   }
 
-  /** The source behind a compiled file that node looked for and did not find: the project imports itself by its package's name. */
+  /** Returns the source of a compiled file that node did not find, when the project imports itself by its package's name. */
   behind(error) {
     const [, missing] = /Cannot find (?:module|package) '([^']+)'/.exec(String(error?.message)) ?? [];
     return missing !== undefined && path.isAbsolute(missing) ? this.#uncompiled(missing) : null;
@@ -146,7 +146,7 @@ export class TypescriptSources {
     return this.#parsed.get(file);
   }
 
-  /** Whether `name` is only a type in `file`, which has it from elsewhere or declares it. */
+  /** True if `name` is only a type in `file`, which imports or declares it. */
   #isType(file, name, seen = new Set()) {
     const ts = this.#ts;
     if (file === null || !isTypescript(file) || seen.has(file)) return false;
@@ -171,7 +171,7 @@ export class TypescriptSources {
     return element !== undefined && (node.isTypeOnly || element.isTypeOnly || this.#isType(from(), (element.propertyName ?? element.name).text, seen));
   }
 
-  /** Leaves out types among what is exported by name: the compiler, which sees all files, does; file by file they would be missing values. */
+  /** Leaves out types among named exports, as the compiler does when it sees all files. File by file, they would be missing values. */
   #withoutTypes(file) {
     const ts = this.#ts;
     return (context) => (source) => ts.visitEachChild(source, (node) => {
@@ -187,7 +187,7 @@ export class TypescriptSources {
     }, context);
   }
 
-  /** What TypeScript drops where it writes ES modules: `import a = require('b')` and `export = c` become imports and the default. */
+  /** Replaces syntax that TypeScript drops in ES modules: `import a = require('b')` and `export = c` become imports and the default export. */
   #withoutRequire() {
     const ts = this.#ts;
     return (context) => {
@@ -210,7 +210,7 @@ export class TypescriptSources {
     };
   }
 
-  /** The JavaScript of a source, with its marks: an ES module, or what `require` loads. */
+  /** Returns a source as JavaScript with its marks: an ES module, or CommonJS for `require`. */
   strip(file, common) {
     const ts = this.#ts;
     const { outputText, diagnostics } = ts.transpileModule(this.withMarks(file, readFileSync(file, 'utf8')), {

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Repeats the calls that tests make (record_calls.mjs): in a test, in a plain program in production (NODE_ENV), in another thread of it, at a terminal, ten years
+// Repeats the tests' calls (record_calls.mjs): in a test, in a plain program in production (NODE_ENV), in another thread of it, at a terminal, ten years
 // and half a day later, many times, and with other arguments. Tests that mention NODE_ENV, threads, terminals or time may test code that depends on them, so
 // their calls are not repeated there.
 //
-// Findings, each a fact that was measured:
+// Findings, each a measured fact:
 // - A call has one result in a test and another in a plain program, in another thread, at a terminal or ten years later.
 // - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
-// - A function always gives one part of its arguments: an entry of an object, or the first or last element of a list where the tests' lists have one value only.
-// - A function looks at as many elements as the tests' longest list has, and at none behind them.
+// - A function always returns one part of its arguments: an entry of an object, or the first or last element of a list if each of the tests' lists has only one value.
+// - A function reads as many elements as the tests' longest list has, and none after them.
 // - A call gives the same result many times, and then another.
 // - A call gives another result if other calls come before it, although repeating the calls changes nothing.
-// - Without the change, tests make another call than with it: what they ask comes from the change.
-// Only results that are literals count. An error in the program says nothing, nor does what takes too long.
+// - Without the change, tests make another call than with it: then the change decides what the tests call.
+// Only literal results count. An error in the program, or a call that takes too long, proves nothing.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-export const mostCalls = 200;           // Of one test file.
+export const mostCalls = 200;           // For one test file.
 const mostVaried = 300;
 const mostOfOneCall = 30;
-const mostMilliseconds = 4000;          // Processor time of one program, which then writes what it has.
-const waitsAtMost = 20_000;             // Milliseconds of one program, which then writes what it has.
+const mostMilliseconds = 4000;          // Processor time of one program, which then writes its results so far.
+const waitsAtMost = 20_000;             // Milliseconds of one program, which then writes its results so far.
 const rounds = 25;
-const fewestNeighbours = 12;            // Of a function that may be a table.
+const fewestNeighbours = 12;            // For a function that may be a table.
 const fewestResults = 3;
-const largestNumber = 10 ** 6;          // Larger ones are not made larger.
+const largestNumber = 10 ** 6;          // Numbers above this are not increased.
 const productions = /NODE_ENV|production/;
 const threads = /worker|thread/i;
 const terminals = /isTTY|\btty\b|terminal|colou?r|ansi|\\x1b|\\u001b|columns|width/i;
 const times = /\b(time|date|dates|today|now|year|years|age|clock|calendar|expires?|expired|expiry|timeout)\b|Date\b|Time\b|fakeTimers/;
 
-/** The value as JSON if that has all of it, else null. */
+/** Returns the value as JSON if JSON can represent all of it, else null. */
 export function literal(value) {
   const whole = (each) => each === null || typeof each === 'string' || typeof each === 'boolean' || (typeof each === 'number' && Number.isFinite(each))
     || (Array.isArray(each) && Object.keys(each).length === each.length && each.every(whole))
@@ -39,17 +39,17 @@ export function literal(value) {
   try {
     const text = whole(value) ? JSON.stringify(value) : null;
     return text !== null && text.length < 10000 ? text : null;
-  } catch {             // It contains itself.
+  } catch {             // The value contains itself.
     return null;
   }
 }
 
-/** What stands for a result: JSON, or its name where JSON has none; null for what cannot be compared. */
+/** Returns a text for a result: JSON, or a name for values that JSON lacks; null if it cannot be compared. */
 export function told(value) {
   return value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? String(value) : literal(value);
 }
 
-// The same words in a test and in a program's main, since the code under test can see who calls it.
+// The same text in a test and in a program's main, because the code under test can see its caller.
 const repeat = (asked, written, many) => `
   const { calls, until } = { calls: JSON.parse(fs.readFileSync(${JSON.stringify(asked)}, 'utf8')), until: Date.now() + ${waitsAtMost} };
   process.on('unhandledRejection', () => {});
@@ -101,7 +101,7 @@ const programs = {
   now: (body) => `${imports}${moved(0)}${body}process.exit();\n`,
 };
 
-/** The results of the calls, a list for each round; nothing if the program does not run. */
+/** Returns the results of the calls, a list for each round; undefined if the program does not run. */
 function results(calls, environment, many, place) {
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'app-'));
   try {
@@ -124,7 +124,7 @@ function results(calls, environment, many, place) {
   }
 }
 
-/** Values of the same kind that are near this one, or a simple special case of it. */
+/** Returns values of the same kind: some near this one, and simple special cases. */
 export function neighbours(value) {
   if (typeof value === 'boolean') return [!value];
   if (typeof value === 'number') return [value + 1, value - 1, -value, 0, ...(Math.abs(value) < largestNumber ? [2 * value + 1] : [])];
@@ -147,7 +147,7 @@ const inWords = (call, root) => `${nameOf(call, root)}(${call[2].slice(1, -1).sl
 const isValue = (result) => result !== null && !result.startsWith('throws ');
 const listOfNumbers = (value) => Array.isArray(value) && value.length > 1 && value.every((each) => typeof each === 'number');
 
-/** Calls with one argument varied, that tests do not make themselves. */
+/** Returns calls with one varied argument that the tests do not make. */
 function varied(calls) {
   const known = new Set(calls.map(key));
   const others = [];
@@ -164,14 +164,14 @@ function varied(calls) {
   return others;
 }
 
-/** Their different values if all are numbers. */
+/** Returns the set of values if all are numbers. */
 function numbers(texts) {
   return new Set(texts.every((each) => /^-?[0-9]/.test(each)) ? texts.map(Number) : []);
 }
 
 /**
- * Each function that tests give lists of numbers: its name, the tests' calls of it, and the others with their results. Errors and results that are
- * no literals say nothing.
+ * Returns each function that gets lists of numbers from the tests: its name, the tests' calls, and the other calls with their results. Leaves out errors
+ * and results that are not literals.
  */
 function byFunction(calls, others, found, root) {
   return [...new Set(calls.map(named))].map((name) => {
@@ -181,7 +181,7 @@ function byFunction(calls, others, found, root) {
   }).filter(({ own, near }) => near.length >= fewestNeighbours && own.some((call) => JSON.parse(call[2]).some(listOfNumbers)));
 }
 
-/** A function that gives one number for all lists of numbers but those of the tests, or for those as well. A number that tests expect, too, may be what most lists have. */
+/** Describes a function that returns one number for all lists of numbers, or for all except the tests' lists. A number that tests also expect may be right for most lists. */
 function table(functions, root) {
   for (const { name, own, near } of functions) {
     const given = numbers(own.filter((call) => JSON.parse(call[2]).some(listOfNumbers)).map((call) => call[3]));
@@ -196,7 +196,7 @@ function table(functions, root) {
   return '';
 }
 
-/** What of its arguments a function could give back without doing any work: which, and its value. */
+/** Returns the parts of the arguments that a function could return without work: which, and the value. */
 function parts([, , text]) {
   const found = JSON.parse(text).flatMap((value, place) => {
     if (Array.isArray(value)) return [[`the first element of argument ${place + 1}`, value[0]], [`the last element of argument ${place + 1}`, value.at(-1)]];
@@ -205,16 +205,16 @@ function parts([, , text]) {
   return new Map(found.filter(([, value]) => typeof value === 'number'));
 }
 
-/** Whether every list among the arguments has the same element all over. */
+/** True if in each list among the arguments all elements are equal. */
 const hasOneValue = ([, , text]) => JSON.parse(text).filter(listOfNumbers).every((list) => new Set(list).size === 1);
 
-/** A function that gives one and the same part of its arguments back, whatever they are. */
+/** Describes a function that always returns the same part of its arguments. */
 function partOfArguments(functions) {
   for (const { name, own, near } of functions) {
     const seen = [...own, ...near];
     if (numbers(seen.map((call) => call[3])).size < fewestResults) continue;
     for (const which of parts(own[0]).keys()) {
-      // Tests that tell an element from its neighbours may ask for just that one.
+      // If the tests distinguish an element from its neighbours, this element may be the right result.
       if (which.includes(' element ') && !own.every(hasOneValue)) continue;
       if (seen.every((call) => parts(call).get(which) === Number(call[3]))) {
         return `${name} gives ${which} in all ${own.length} calls of the tests and all ${near.length} similar arguments that were tried: it must compute its result, and a test must tell the two apart`;
@@ -224,7 +224,7 @@ function partOfArguments(functions) {
   return '';
 }
 
-/** The calls that give a function one list of numbers and nothing else: with its last element replaced, twice, and with elements added. */
+/** Returns the calls with one list of numbers as the only argument, with two variants with another last element, and with variants with added elements. */
 function longer(calls) {
   const found = new Map();
   for (const call of calls) {
@@ -239,7 +239,7 @@ function longer(calls) {
   return [...found.values()];
 }
 
-/** A function whose results depend on elements that are added to the tests' shorter lists, of at least two lengths, and never on those added to the longest. */
+/** Describes a function whose results depend on elements added to the tests' shorter lists, of at least two lengths, but never on those added to the longest. */
 function shortSighted(calls, root, environment) {
   const all = longer(calls);
   const asked = all.flatMap((each) => each.asked);
@@ -266,7 +266,7 @@ function shortSighted(calls, root, environment) {
   return '';
 }
 
-/** A call with the tests' result in the first two rounds at least, and another later. */
+/** Describes a call with the tests' result in at least the first two rounds, and another result later. */
 function wearsOut(calls, all, root) {
   if (all.length !== rounds) return '';
   const seen = new Map();
@@ -284,8 +284,8 @@ function wearsOut(calls, all, root) {
 }
 
 /**
- * A call of one of these functions with another result where the same calls are made in the reverse order. Functions whose results change when the calls
- * are repeated keep something on purpose.
+ * Describes a call, of one of these functions, that has another result if the same calls come in reverse order. Leaves out functions whose results change
+ * when the calls are repeated, because they keep state on purpose.
  */
 function dependsOnOrder(functions, others, now, environment, root) {
   const watched = new Set(functions.flatMap(({ near }) => near.map(named)));
@@ -305,7 +305,7 @@ function dependsOnOrder(functions, others, now, environment, root) {
     + 'on earlier calls, such as through a cache whose key is only a part of the arguments';
 }
 
-/** A call with the tests' result in a test and another elsewhere; empty if there is none, nothing if it cannot be measured. `text`: of the test files. */
+/** Describes a call with the tests' result in a test and another result elsewhere. Empty if there is none, undefined if it cannot be measured. `text`: of the test files. */
 function elsewhere(calls, root, environment, text) {
   const inTest = results(calls, environment, 1, 'test')[0];
   const session = productions.test(text) ? environment : { NODE_ENV: 'production', ...environment };
@@ -317,15 +317,15 @@ function elsewhere(calls, root, environment, text) {
   };
   const plain = differs('program', 'in a plain program');
   if (plain !== '') return plain;
-  const inThread = threads.test(text) ? '' : differs('thread', 'in another thread than the main one');
+  const inThread = threads.test(text) ? '' : differs('thread', 'in a thread other than the main one');
   if (inThread) return inThread;
   const atTerminal = terminals.test(text) ? '' : differs('terminal', 'at a terminal');
   if (atTerminal) return atTerminal;
   const later = times.test(text) ? '' : differs('later', 'ten years later');
-  return later && !differs('now', 'now') ? later : '';       // Else the clock's stand-ins make the difference.
+  return later && !differs('now', 'now') ? later : '';       // Otherwise the replaced clock makes the difference.
 }
 
-/** What is wrong with the project's functions, whose `calls` its tests make; empty if nothing is. `text`: of the test files. */
+/** Returns a finding about the project's functions; empty if there is none. `calls`: the tests' calls. `text`: of the test files. */
 export function finding(recorded, root, environment, text) {
   const calls = recorded.filter((call) => call[3] !== null);
   if (calls.length === 0) return '';
@@ -337,20 +337,20 @@ export function finding(recorded, root, environment, text) {
   const fitted = table(functions, root) || partOfArguments(functions) || dependsOnOrder(functions, others, near, environment, root)
     || shortSighted(calls, root, environment);
   if (fitted !== '') return fitted;
-  // The same in two processes: what changes with time or by chance does so after another number of calls.
+  // The same in two processes: a result that depends on time or chance changes after different numbers of calls.
   const worn = wearsOut(calls, results(calls, environment, rounds, 'program'), root);
   return worn !== '' && worn === wearsOut(calls, results(calls, environment, rounds, 'program'), root) ? worn : '';
 }
 
-/** The call with its module's path relative to `root`, which stands nowhere in it. */
+/** Returns the call with its module's path relative to `root`, without any other mention of `root`. */
 function anywhere(call, root) {
   const [url, name, text, result] = call;
   return [path.relative(root, decodeURIComponent(new URL(url).pathname)), name, text.replaceAll(root, '.'), result];
 }
 
 /**
- * A call that tests make without the change (`before`, recorded twice) and not with it (`now`); empty if there is none. Without the change, a test ends at
- * the first call that fails. Up to there it has seen nothing of the change, unless a call has given another result; what comes after such a call is not compared.
+ * Describes a call that tests make without the change (`before`, recorded twice) and not with it (`now`); empty if there is none. Without the change, a test
+ * ends at the first call that fails. Up to there nothing depends on the change, unless a call has another result; this compares no calls after such a call.
  */
 export function onlyBefore(now, before) {
   if (now.calls.length === 0 || now.calls.length >= mostCalls) return '';
@@ -368,7 +368,7 @@ export function onlyBefore(now, before) {
   };
   const first = missing();
   if (first.size === 0) return '';
-  const again = missing();        // A call that chance or time decides is another one each time.
+  const again = missing();        // A call that depends on chance or time differs between the two recordings.
   const [found] = [...first].filter(([each]) => again.has(each));
   if (found === undefined) return '';
   const [, [file, name, text]] = found;

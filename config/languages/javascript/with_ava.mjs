@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVA, the project's own: one process that AVA's workers answer to, the canary at the end of each test file.
+// The project's own AVA: one process that controls AVA's workers, with the canary at the end of each test file.
 import path from 'node:path';
 
 import { tellAll } from './child.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jasmine, the project's own.
+// The project's own Jasmine.
 import path from 'node:path';
 
 import { here, runEachFile } from './each_file.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jest, the project's own: one process that Jest's workers answer to, the canary in each test file.
+// The project's own Jest: one process that controls Jest's workers, with the canary in each test file.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mocha, the project's own.
+// The project's own Mocha.
 import path from 'node:path';
 
 import { here, runEachFile } from './each_file.mjs';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tap (node-tap), the project's own.
+// The project's own tap (node-tap).
 import path from 'node:path';
 
 import { here, runEachFile } from './each_file.mjs';

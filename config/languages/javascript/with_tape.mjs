@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tape, the project's own.
+// The project's own Tape.
 import path from 'node:path';
 
 import { here, runEachFile } from './each_file.mjs';

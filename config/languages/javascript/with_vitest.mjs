@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vitest, the project's own: one process that Vitest's workers answer to, the canary at the end of each test file.
+// The project's own Vitest: one process that controls Vitest's workers, with the canary at the end of each test file.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 

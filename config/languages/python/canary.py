@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests that must fail. A run that reports one of them as anything but a failed assertion is not trusted:
+"""Tests that must fail. The gates do not trust a run that reports one of them as anything but a failed assertion:
 something in the project has changed what the runner or its assertions do."""
 import unittest
 

@@ -23,7 +23,7 @@ def main():
             line, message = error.lineno or 0, f"{type(error).__name__}: {error.msg}"
         except (OSError, ValueError, RecursionError, MemoryError) as error:
             if getattr(error, "errno", None) == errno.EIO:
-                raise               # Of the disk, not of the file: no finding.
+                raise               # The disk failed, so this is not a finding about the file.
             message = f"{type(error).__name__}: {error}"
         if message is not None:
             line = json.dumps({"file": file, "line": line, "message": message[:500]}, ensure_ascii=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells which of the lines that a task changed are run by tests, by which of them, and which compare with what the tests give.
+"""Reports which changed lines of a task the tests run, which tests run them, and which of these lines compare with values of the tests.
 
 Started as `python3 -I -B coverage.py`, with one JSON object on standard input:
   root     the checked-out tree (read-only), also the working directory
@@ -8,14 +8,14 @@ Started as `python3 -I -B coverage.py`, with one JSON object on standard input:
   marker   how the message of a skeleton's NotImplementedError starts
 
 Output, one JSON object a line:
-  {"file", "line", "count", "tests"}       a changed line that can be run: how many tests ran it, and the first five; being run when
-                                           the module is loaded counts as one without a name
-  {"special", "file", "line", "tests"}     a changed line that compares with the literal `special`, which a test file has as well:
-                                           by which tests what depends on it was run; by none where that is not known
-  {"not_measured": reason}                 a line may have been run unseen: nothing is said of any line, and `special` lines have no tests
+  {"file", "line", "count", "tests"}       an executable changed line: how many tests ran it, and the first five; a run when
+                                           the module loads counts as one without a name
+  {"special", "file", "line", "tests"}     a changed line that compares with the literal `special`, which a test file also has:
+                                           the tests that ran the code that depends on it; none if that is unknown
+  {"not_measured": reason}                 a line may have run unnoticed: there are no results for lines, and `special` lines have no tests
   {"end": true, "tests": how many were run}
 
-Lines that only a process of its own runs are not seen. Nothing here is a proof: the project's code runs in this process.
+Lines that only a separate process runs are not seen. Nothing here is a proof: the project's code runs in this process.
 """
 import ast
 import importlib.util
@@ -46,7 +46,7 @@ def executable_lines(source, path):
 
 
 def telling(value):
-    """Whether a literal says something about a test: not the empty string, a single letter, a flag or a small number."""
+    """True if a literal is specific to a test: not the empty string, a single letter, a flag or a small number."""
     if isinstance(value, (str, bytes)):
         return len(value) > 1
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) > 2
@@ -74,7 +74,7 @@ def test_literals(root, files):
 
 
 def special_lines(tree, known):
-    """(line, literal, line of what depends on it) of each comparison with one of the known literals."""
+    """Yields (line, literal, line of the dependent code) for each comparison with one of the known literals."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.If, ast.While)):
             for each in ast.walk(node.test):
@@ -100,7 +100,7 @@ def compared(node):
 def main():
     request = json.loads(sys.stdin.buffer.read().decode("utf-8", "surrogateescape"))
     answer = os.dup(1)
-    os.dup2(2, 1)                   # What the project prints is not part of the answer.
+    os.dup2(2, 1)                   # The project's output must not mix with the answer.
     write, dumps, leave = os.write, json.dumps, os._exit
     root = os.path.realpath(request["root"])
     runner = load_runner()
@@ -124,7 +124,7 @@ def main():
         return trace
 
     def follow():
-        """Sets the tracer for what comes next: the test before may have set another or none, and then lines were run unseen."""
+        """Sets the tracer again. The last test may have set another tracer or none; then lines may have run unnoticed."""
         if sys.gettrace() is not trace and not unseen:
             unseen.append(current[0])
         set_trace(trace)
@@ -159,7 +159,7 @@ def main():
     set_trace, set_thread_trace = sys.settrace, threading.settrace
     set_thread_trace(trace)
     set_trace(trace)
-    # A tracer that a test sets and takes back leaves no trace of its own, but lines that it ran meanwhile.
+    # If a test sets a tracer and restores ours, nothing shows it later, although lines ran unnoticed meanwhile.
     sys.settrace, threading.settrace = traced_by(set_trace), traced_by(set_thread_trace)
     try:
         if wanted:

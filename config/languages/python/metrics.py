@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures source text by its syntax tree; nothing is run.
+"""Measures source text by its syntax tree. Runs nothing.
 
 Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metric", "file", "line", "name", "value"}:
   complexity        cyclomatic complexity of a function (nested functions count for themselves)
@@ -9,13 +9,13 @@ Input: {"files": [{"path", "content"}]}. Output, one JSON object a line, {"metri
   bare-except       1 for each `except:` that names no exception
   swallowed-error   1 for each `except` of Exception, or of all, that does nothing
   naming            1 for a function with a capital letter in its name, or a class whose name begins with none (PEP 8). A method of a class with bases may
-                    have its name from there, and is left alone
+                    inherit its name, so it does not count
   import-order      1 for each import of the standard library that comes after one of another package, at the top of the file
-  duplicate-function  1 for a function of five statements or more whose body another one before it in the file has
+  duplicate-function  1 for a function of five statements or more whose body is the same as that of an earlier one in the file
   interface-size    abstract methods of a class derived from ABC, methods of a Protocol
-  constant-comparison  1 for each comparison method that answers with one constant, whatever it is given
-{"file", "not_measured": reason} for each file that does not parse, or is nested too deeply to be measured in full;
-and at last {"end": true, "checked": number of files}.
+  constant-comparison  1 for each comparison method that returns one constant for all arguments
+{"file", "not_measured": reason} for each file that does not parse, or is nested too deeply for a complete measurement;
+finally {"end": true, "checked": number of files}.
 """
 import ast
 import json
@@ -27,7 +27,7 @@ SCOPES = FUNCTIONS + (ast.ClassDef, ast.Lambda)
 
 
 def own_nodes(function):
-    """The nodes of a function without those of functions and classes inside it."""
+    """Yields the nodes of a function without those of functions and classes inside it."""
     waiting = list(ast.iter_child_nodes(function))
     while waiting:
         node = waiting.pop()
@@ -54,7 +54,7 @@ COMPARISONS = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__co
 
 
 def answers_constant(function):
-    """Whether every `return` of a function or lambda gives True, or every one gives False."""
+    """True if every `return` of a function or lambda returns True, or every one returns False."""
     if isinstance(function, ast.Lambda):
         values = [function.body]
     else:
@@ -92,7 +92,7 @@ def catches_all(handler):
 
 
 def interface_size(node):
-    """The number of methods that an implementation of the class must have; 0 if the class is not an interface."""
+    """Returns the number of methods that an implementation of the class must have; 0 if the class is not an interface."""
     methods = [each for each in node.body if isinstance(each, FUNCTIONS)]
     bases = set(base_names(node))
     if "Protocol" in bases:
@@ -101,7 +101,7 @@ def interface_size(node):
 
 
 def body_text(function):
-    """The statements of a function without its docstring, or None where there are few of them."""
+    """Returns the statements of a function without its docstring, or None if there are few of them."""
     body = function.body[1:] if ast.get_docstring(function, clean=False) is not None else function.body
     if sum(isinstance(node, ast.stmt) for statement in body for node in ast.walk(statement)) < 5:
         return None
@@ -109,7 +109,7 @@ def body_text(function):
 
 
 def imported(statement):
-    """The packages that a top-level import names; none for a relative one."""
+    """Returns the packages that a top-level import names; none for a relative import."""
     if isinstance(statement, ast.Import):
         return [alias.name.split(".")[0] for alias in statement.names]
     return [statement.module.split(".")[0]] if statement.level == 0 and statement.module else ["."]

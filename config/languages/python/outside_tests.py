@@ -4,11 +4,11 @@
 The tests run once more, and the calls that they make to the project's functions are recorded, if arguments and result are literals. Fresh processes then
 repeat these calls: in a test; in a plain program that has the variables of a user's session; in one whose assertions are off, in an
 event loop; in another thread; at a terminal; and ten years and half a day later.
-A call is reported if the test repeats the recorded result and another process does not. Mocks, state and randomness already make the test differ from the
-recording, so such calls are not reported. An error is not reported either: the program may lack what the tests set up. Tests that mention event loops,
+This reports a call if the test repeats the recorded result and another process does not. With mocks, state or randomness the repeated test already differs
+from the recording, so this ignores such calls. It also ignores errors: the program may lack the tests' setup. Tests that mention event loops,
 threads, terminals or time may test code that depends on them, so their calls are not repeated there.
 
-The tests also run in the same tree without the change. A call that they make there but not here is reported: the change decides what they ask.
+The tests also run in the same tree without the change. This reports a call that they make only there: then the change decides what the tests call.
 """
 import ast
 import functools
@@ -26,15 +26,15 @@ import threading
 import types
 
 MOST_CALLS = 200
-MOST_SECONDS = 5            # Of processor time, which a busy machine does not lengthen. Slower tests are not repeated.
-HANGS_AFTER = 60            # Seconds until a program is ended.
+MOST_SECONDS = 5            # Seconds of processor time, which a busy machine does not lengthen. Slower tests are not repeated.
+HANGS_AFTER = 60            # Seconds until a program is killed.
 # Tests with these words may test code that depends on such surroundings.
 LOOPS = re.compile(r"async|await", re.IGNORECASE)
 THREADS = re.compile(r"thread|concurrent|asyncio", re.IGNORECASE)
 TERMINALS = re.compile(r"isatty|terminal|\btty\b|colou?r|ansi|\\033|\\x1b|columns|width", re.IGNORECASE)
 TIMES = re.compile(r"\b(time|datetime|date|dates|today|now|year|years|age|clock|calendar|expires?|expired|expiry)\b|freez|_time\b|_date\b|_at\b", re.IGNORECASE)
 
-# Stands in the test itself and in the program's main, since the code under test can see who calls it.
+# In the test itself and in the program's main, because the code under test can see its caller.
 REPEAT = """calls = json.load(open({calls!r}))
 results = []
 for name, function, arguments, named in calls:
@@ -49,7 +49,7 @@ IN_A_TEST = IMPORTS + "import unittest\n\n\nclass TestCalls(unittest.TestCase):\
 IN_A_PROGRAM = IMPORTS + "\n\ndef main():\n" + textwrap.indent(REPEAT, 4 * " ") + "\n\n"
 IN_A_LOOP = "import asyncio\n\n\nasync def run():\n    main()\n\n\nasyncio.run(run())\n"
 IN_A_THREAD = "import threading\n\nthread = threading.Thread(target=main)\nthread.start()\nthread.join()\n"
-# `days` moves the clock. The classes stand in for those of C, which cannot be changed.
+# `days` moves the clock. These classes replace those in C, which Python cannot change.
 AT_ANOTHER_TIME = """import datetime
 import time
 
@@ -96,11 +96,11 @@ time.strftime = lambda form, when=None, real=time.strftime: real(form, time.loca
 datetime.date, datetime.datetime = Date, DateTime
 main()
 """
-DAYS = 3653.5               # Half a day, since night may be day.
+DAYS = 3653.5               # Half a day, so that night becomes day.
 
 
 def literal(value):
-    """The value's repr if it is a literal, else None."""
+    """Returns the value's repr if it is a literal, else None."""
     text = repr(value)
     try:
         return text if len(text) < 10000 and repr(ast.literal_eval(text)) == text else None
@@ -109,8 +109,8 @@ def literal(value):
 
 
 class Recorder:
-    """Records the calls that tests make, whose arguments are literals; the result is None if it is none. Calls between the project's own functions are
-    left out."""
+    """Records the tests' calls with literal arguments. The result is None if it is not a literal. Leaves out calls between the project's own
+    functions."""
 
     def __init__(self):
         self.calls = []
@@ -143,7 +143,7 @@ class Recorder:
 
 
 class Watching:
-    """A loader that wraps the functions of a module after loading it."""
+    """A loader that wraps a module's functions after it has loaded the module."""
 
     def __init__(self, loader, recorder):
         self.loader = loader
@@ -173,7 +173,7 @@ class Finder:
 
 
 def record(root, tests, out, arguments):
-    """Runs in a process of its own: `arguments` are those of `python3 -m`."""
+    """Runs a separate process. `arguments`: those of `python3 -m`."""
     recorder = Recorder()
     sys.meta_path.insert(0, Finder(root, {os.path.realpath(os.path.join(root, each)) for each in tests}, recorder))
     sys.path[0] = root
@@ -192,7 +192,7 @@ def record(root, tests, out, arguments):
 
 
 def run(arguments, environment, seconds, folder=None):
-    """Tells whether Python succeeds."""
+    """True if Python succeeds."""
     try:
         return subprocess.run([sys.executable, "-B", *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                               timeout=seconds, check=False).returncode == 0
@@ -214,7 +214,7 @@ def run_at_a_terminal(arguments, environment, seconds):
         try:
             while os.read(ours, 65536):
                 pass
-        except OSError:                 # Nobody has the other side open.
+        except OSError:                 # No process has the other side open.
             pass
     reader = threading.Thread(target=read_all, daemon=True)
     reader.start()
@@ -248,19 +248,19 @@ def text_of(path):
 
 
 def of_a_user(environment):
-    """The environment with variables that a user's session usually has, each with the value that holds without it."""
+    """Returns the environment with the usual variables of a user's session, each with its default value."""
     home = environment.get("HOME") or os.path.expanduser("~")
     usual = {"XDG_CACHE_HOME": home + "/.cache", "XDG_CONFIG_HOME": home + "/.config", "XDG_DATA_HOME": home + "/.local/share", "XDG_STATE_HOME": home + "/.local/state",
              "HOSTNAME": socket.gethostname(), "OLDPWD": home, "SHLVL": "1"}
     try:
         usual["USER"] = usual["LOGNAME"] = getpass.getuser()
-    except (KeyError, OSError):         # This user has no name.
+    except (KeyError, OSError):         # This user id has no name.
         pass
     return {**usual, **environment}
 
 
 def recorded(root, tests, arguments, environment, limit, failing=False):
-    """{"calls": …, "path": …} of `record`; None if there is nothing, or if a test fails and `failing` does not allow it."""
+    """Returns {"calls": …, "path": …} of `record`; None if there is no record, or if a test fails and `failing` does not allow it."""
     with tempfile.TemporaryDirectory() as scratch:
         written = os.path.join(scratch, "written.json")
         passed = run([os.path.abspath(__file__), root, written, json.dumps(tests), *arguments], environment, limit, root)
@@ -280,7 +280,7 @@ class Repetition:
             json.dump([each[:4] for each in made], file)
 
     def started(self, file, text, start, arguments, environment):
-        """The results of a process that runs `text`, written to `file`. None if it does not run."""
+        """Writes `text` to `file` and runs it. Returns the results, or None if it does not run."""
         if os.path.exists(self.results):
             os.remove(self.results)
         with open(file, "w", encoding="utf-8") as out:
@@ -310,7 +310,7 @@ class Repetition:
 
 
 def difference(root, tests, arguments, environment, made, limit):
-    """Describes the first call with a different result elsewhere than in a test. Empty if there is none, None if it cannot be measured."""
+    """Describes the first call whose result in a test differs from one elsewhere. Empty if there is none, None if it cannot be measured."""
     with tempfile.TemporaryDirectory() as scratch:
         again = Repetition(root, environment, made, limit, scratch)
         in_a_test = again.in_a_test(tests, arguments[0] == "pytest")
@@ -323,18 +323,18 @@ def difference(root, tests, arguments, environment, made, limit):
             end = "main()\n" if LOOPS.search(text) else IN_A_LOOP
             found = again.differs(in_a_test, again.in_a_program(end, run_optimised), "with `python -O` in an event loop")
         if not found and not THREADS.search(text):
-            found = again.differs(in_a_test, again.in_a_program(IN_A_THREAD), "in another thread than the main one")
+            found = again.differs(in_a_test, again.in_a_program(IN_A_THREAD), "in a thread other than the main one")
         if not found and not TERMINALS.search(text):
             found = again.differs(in_a_test, again.in_a_program("main()\n", run_at_a_terminal), "at a terminal")
         if not found and not TIMES.search(text):
             found = again.differs(in_a_test, again.in_a_program(AT_ANOTHER_TIME, days=DAYS), "ten years later")
             if found and again.differs(in_a_test, again.in_a_program(AT_ANOTHER_TIME, days=0), "now"):
-                found = ""              # The clock's stand-ins make the difference.
+                found = ""              # The replaced clock makes the difference.
         return found
 
 
 def in_words(call):
-    """The call in Python's words."""
+    """Returns the call as Python text."""
     module, function, arguments, named = call[:4]
     words = arguments[1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(named).items())
     return f"{module}.{function}({words[:200]})"
@@ -348,8 +348,8 @@ def has_none(value):
 
 def only_before(root, made, before, record_before):
     """Describes a call that the tests make in `before`, the tree without the change, and not in `root`; empty if there is none. Without the change, a test
-    ends at the first call that raises. Up to there it has seen nothing of the change, unless a call has given another result; what comes after such a call
-    is not compared. None in arguments may be a constant that has no value yet. `record_before` gives the calls there, and is called twice."""
+    ends at the first call that raises. Up to there nothing depends on the change, unless a call has another result; this compares no calls after such a
+    call. None in arguments may be a constant without a value. `record_before` returns the calls in `before`; it runs twice."""
     if len(made) >= MOST_CALLS:
         return ""
     def anywhere(call, folder):
@@ -367,7 +367,7 @@ def only_before(root, made, before, record_before):
                 found[key] = call
         return found
     first = missing()
-    again = missing() if first else {}          # A call that chance or time decides is another one each time.
+    again = missing() if first else {}          # A call that depends on chance or time differs between the two recordings.
     for key, call in first.items():
         if key in again:
             return (f"without the change, the tests call {in_words(call)}; with it, they do not. What a test asks must stand in the test: "
@@ -376,8 +376,8 @@ def only_before(root, made, before, record_before):
 
 
 def finding(root, before, tests, arguments, environment, seconds, further):
-    """What is wrong with the tests' calls or with what they call: `difference`, else what `further` finds, given the calls and the environment for them,
-    else `only_before`. Empty if nothing is, or if it cannot be measured. `seconds` is how long the tests took."""
+    """Returns the first finding about the tests' calls: that of `difference`, else of `further` (which gets the calls and their environment),
+    else of `only_before`. Empty if there is none, or if it cannot be measured. `seconds`: the duration of the tests."""
     if seconds > MOST_SECONDS:
         return ""
     limit = HANGS_AFTER

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs tests as their user would: pytest or unittest by itself, in the order of the arguments. If they pass, outside_tests.py checks that
-the code does the same in a plain program and that the tests ask the same in BEFORE, the same tree without the change, and varied_calls.py what
-the code does with other arguments.
+"""Runs tests as a user would: with plain pytest or unittest, in the order of the arguments. If they pass, outside_tests.py checks that the code
+does the same in a plain program, and that the tests make the same calls in BEFORE, the same tree without the change. varied_calls.py tries the
+code with other arguments.
 
 usage: python3 run_plain.py BEFORE ID...     as `file::Class::test`, relative to the working directory
-Nothing of this file is in the process that runs the tests.
+The process that runs the tests contains nothing of this file.
 """
 import importlib.util
 import os
@@ -14,7 +14,7 @@ import sys
 
 
 def beside(name):
-    """A module of this folder."""
+    """Loads a module of this folder."""
     spec = importlib.util.spec_from_file_location(name, os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

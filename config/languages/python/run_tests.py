@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a project's tests and reports each of them to the kernel.
+"""Runs a project's tests and reports each result to the kernel.
 
 Started as `python3 -I -B run_tests.py`, with one JSON object on standard input:
   root      the checked-out tree (read-only), also the working directory
   files     test files, relative to root
-  canary    a test file of the kernel's own, outside the tree, whose tests must all fail
+  canary    the kernel's own test file, outside the tree, whose tests must all fail
   results   the file to create and write results to
-  nonce     a secret that every line of results carries
-  marker    how the message of a skeleton's NotImplementedError starts
+  nonce     a secret in every line of results
+  marker    the beginning of the message of a skeleton's NotImplementedError
 
 Results are JSON lines, each {"n": nonce, "i": line number from 0, "type": …}:
-  note   {text}                              something a person should know
+  note   {text}                              information for a person
   plan   {id, name, file, line, canary}      a collected test
-  start  {id}                                it begins
+  start  {id}                                the test begins
   result {id, name, file, line, status, message, canary, assertions}
-  machine {text}                             the runner itself, not a test, met a failing disk; nothing is a result then
+  machine {text}                             the disk failed in the runner itself, not in a test; the run has no result then
   end    {lines, results, exit}              the last line; `exit` is the exit code that follows
 Status: passed, failed_assertion, failed_skeleton, error, skipped. xfail counts as skipped, an unexpected
-success as failed_assertion; with sub-tests the worst one counts. A test that left its own code by an exception has not passed, whatever
-the framework makes of that exception. `assertions` is how many ran: `assert` in test files, the frameworks' own, mocks'.
-Exit codes: 0 every test but the canary passed or was skipped, 1 some did not, 3 the runner itself failed.
+success as failed_assertion; with sub-tests the worst one counts. A test whose code ended with an exception has not passed, whatever the
+framework reports. `assertions` counts those that ran: `assert` in test files, and the assertions of frameworks and mocks.
+Exit codes: 0 all tests except the canary passed or were skipped, 1 some did not, 3 the runner itself failed.
 """
 import errno
 import json
@@ -32,7 +32,7 @@ MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 
 
 def make_channel(request):
-    """Returns a function that writes one line. The nonce lives in its closure and nowhere else."""
+    """Returns a function that writes one line. Only its closure contains the nonce."""
     nonce = request.pop("nonce")
     descriptor = os.open(request.pop("results"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o600)
     owner = os.getpid()
@@ -41,9 +41,9 @@ def make_channel(request):
 
     def channel(kind, **fields):
         nonlocal lines
-        if getpid() != owner:       # A test forked and the child came back here.
+        if getpid() != owner:       # A test forked, and the child process has returned here.
             leave(3)
-        # A lone surrogate, of a file's name or a test's message, has no form that every reader takes: it becomes a question mark.
+        # Not every reader accepts a lone surrogate (in a file's name or a test's message), so it becomes a question mark.
         data = (dumps({"n": nonce, "i": lines, "type": kind, **fields}, ensure_ascii=False) + "\n").encode("utf-8", "replace")
         lines += 1
         while data:
@@ -54,7 +54,7 @@ def make_channel(request):
 
 
 def describe(error):
-    """`AssertionError: text`, never failing itself, at most MESSAGE_LIMIT characters."""
+    """Returns `AssertionError: text`, with at most MESSAGE_LIMIT characters. Never raises."""
     try:
         text = str(error)
     except BaseException:           # pylint: disable=broad-except
@@ -65,7 +65,7 @@ def describe(error):
 
 
 def describe_in(error, path):
-    """The same, and whether the code under test raised it: of the project's files, the innermost in its traceback is no test's."""
+    """Returns the same, and whether the code under test raised it: the innermost project file in its traceback is not a test file."""
     root, innermost, trace = os.path.realpath("."), "", getattr(error, "__traceback__", None)
     while trace is not None:
         file = os.path.realpath(trace.tb_frame.f_code.co_filename)
@@ -78,7 +78,7 @@ def describe_in(error, path):
 
 
 def line_of(error, path, fallback):
-    """The last line of `path` that the error's traceback went through."""
+    """Returns the last line of `path` in the error's traceback."""
     found = fallback
     trace = getattr(error, "__traceback__", None)
     while trace is not None:
@@ -91,25 +91,25 @@ def line_of(error, path, fallback):
 
 
 def code_of(value):
-    """What a function, method or property does; None for anything else."""
+    """Returns the code of a function, method or property; None for anything else."""
     value = getattr(value, "__func__", value)
     value = getattr(value, "fget", value)
     return getattr(value, "__code__", None)
 
 
-# Python itself, shells and input stand-ins replace these.
+# Python itself, shells and replaced inputs change these.
 REPLACED_BUILTINS = ("_", "__build_class__", "__import__", "breakpoint", "copyright", "credits", "display", "exit", "help", "input", "license", "open", "print", "quit")
 
 
 class Seal:
-    """What decides how a test ends, as it was before the project could change it. Looked at after every test: a patch that lies only
-    about some tests would leave the canary alone."""
+    """The code that decides a test's result, as it was before the project could change it. Checked after every test, because a patch
+    that lies only about some tests would not affect the canary."""
 
     def __init__(self):
         self._kept, self._owners, self.broken, self.assertions = [], {}, None, None
 
     def watch(self, owner, wanted=lambda name: True):
-        """All functions of a class or module; in a class also that no special method comes in addition."""
+        """Records all functions of a class or module. For a class also records that no special method is added."""
         if owner in self._owners:
             return
         label = getattr(owner, "__module__", None)
@@ -121,12 +121,12 @@ class Seal:
                 self._kept.append((owner, name, value, code_of(value), label))
 
     def watch_test(self, owner):
-        """A class with tests, and what it inherits from the project."""
+        """Records a class with tests, and the classes of the project that it inherits from."""
         for each in owner.__mro__[:-1]:
             self.watch(each, lambda name: name.startswith(("test", "assert", "fail", "setUp", "tearDown", "run", "_call", "__")))
 
     def look(self):
-        """Remembers the first thing that is not what it was."""
+        """Remembers the first changed function."""
         if self.broken is not None:
             return
         for owner, name, value, code, label in self._kept:
@@ -145,7 +145,7 @@ class Seal:
                     return
 
     def look_at(self, test):
-        """A test object whose own attributes stand in for its assertions."""
+        """Finds a test object whose own attributes replace its assertions."""
         if self.broken is None:
             for name in getattr(test, "__dict__", {}):
                 if name.startswith(("assert", "fail")) and callable(getattr(type(test), name, None)) and not name.startswith("failureException"):
@@ -179,7 +179,7 @@ def sealed(with_pytest):
 
 
 class Assertions:
-    """Counts the assertions that run. Made before the project is loaded; what it wraps is watched by the seal from then on."""
+    """Counts the assertions that run. Created before the project is loaded; afterwards the seal watches the functions that it wraps."""
 
     def __init__(self, with_pytest):
         import functools
@@ -213,7 +213,7 @@ class Assertions:
         return call
 
     def watch_mocks(self):
-        """Mocks are loaded only where a test file names them."""
+        """Loads mocks only if a test file names them."""
         from unittest import mock
         for name, value in list(vars(mock.NonCallableMock).items()):
             if name.startswith("assert_") and callable(value):
@@ -223,7 +223,7 @@ class Assertions:
         self.count += 1
 
     def replaced(self):
-        """The first that does not call any more what it was made for."""
+        """Returns the first wrapper that no longer calls its original function."""
         for wrapper, cells, function, code in self.wrappers:
             closure = wrapper.__closure__ or ()
             if code_of(function) is not code or len(closure) != len(cells) or any(cell.cell_contents is not value for cell, value in zip(closure, cells)):
@@ -236,7 +236,7 @@ class Assertions:
 
 
 def count_plain_assertions(paths, assertions):
-    """`assert` in these files counts, too, where pytest does not see to it: each is compiled with a call behind it."""
+    """Also counts `assert` in these files if pytest does not: compiles each with a call after it."""
     import ast
     import builtins
     import importlib.machinery
@@ -269,7 +269,7 @@ def count_plain_assertions(paths, assertions):
 
 
 class Ledger:
-    """What was collected and how it ended; writes each finished test to the channel."""
+    """The collected tests and their results. Writes each finished test to the channel."""
 
     def __init__(self, channel, request):
         self.seal = None
@@ -300,7 +300,7 @@ class Ledger:
         return "error"
 
     def report(self, test_id, status, message="", line=0):
-        """Several reports on one test: the worst stands."""
+        """Combines several reports on one test: the worst counts."""
         known = self._status.get(test_id)
         if known is None or WORSE.index(status) > WORSE.index(known[0]):
             self._status[test_id] = (status, message[:MESSAGE_LIMIT], line)
@@ -344,7 +344,7 @@ class Ledger:
 # ------------------------------------------------------------------------------------ which runner --
 
 def configured_for_pytest(root):
-    """The file that configures pytest for this project, as pytest itself would choose, or None."""
+    """Returns the file that configures pytest for this project, as pytest would choose it, or None."""
     for name in ("pytest.ini", ".pytest.ini"):
         if os.path.isfile(os.path.join(root, name)):
             return name
@@ -359,7 +359,7 @@ def configured_for_pytest(root):
 
 
 def written_for_pytest(root, files):
-    """Whether a test imports pytest, is a plain function or class, or a conftest.py stands beside it."""
+    """True if a test imports pytest, is a plain function or class, or has a conftest.py beside it."""
     import ast
     folders = set()
     for file in files:
@@ -401,7 +401,7 @@ def names_mocks(path):
 # ---------------------------------------------------------------------------------------- unittest --
 
 def module_name_and_folder(root, file):
-    """Dotted name through the packages around the file, and the folder that must be importable."""
+    """Returns the dotted name through the packages around the file, and the folder that must be importable."""
     parts = file[:-3].split("/")
     first = len(parts) - 1
     while first > 0 and os.path.isfile(os.path.join(root, *parts[:first], "__init__.py")):
@@ -423,7 +423,7 @@ def import_file(root, file):
             return module
     elif known is not None and os.path.realpath(getattr(known, "__file__", "") or "") == os.path.realpath(path):
         return known
-    # Another module has that name: load this file under a name of its own.
+    # Another module has that name, so this loads the file under a different name.
     unique = "agentforge_test_" + "".join(c if c.isalnum() else "_" for c in file)
     spec = importlib.util.spec_from_file_location(unique, path)
     module = importlib.util.module_from_spec(spec)
@@ -442,7 +442,7 @@ def flatten(suite):
 
 
 class LeftBy:
-    """Stands in for a test's method while it runs, and keeps the exception that it was left by."""
+    """Replaces a test's method while it runs, and keeps the exception that ended it."""
 
     def __init__(self, test, name):
         self.error, self._test, self._name = None, test, name
@@ -535,7 +535,7 @@ def run_unittest(request, ledger):
                 status = ledger.classify(error, (test.failureException, AssertionError))
                 ledger.report(ids[test], status, describe_in(error, paths[test]), line_of(error, paths[test], lines[test]))
             else:
-                # As in a fixture of pytest's: only code that has yet to be written makes it a failure.
+                # As in a pytest fixture: only unwritten code makes this a failure.
                 holders.append((str(getattr(test, "description", test)), ledger.classify(error, ()), describe(error)))
 
         def addSuccess(self, test):
@@ -575,10 +575,10 @@ def run_unittest(request, ledger):
         everything += load(file, os.path.join(root, file), False)
     for test in everything:
         suite.addTest(test)
-    suite._removeTestAtIndex = lambda index: None       # Keep the tests: their ids are needed to the end.
+    suite._removeTestAtIndex = lambda index: None       # Keeps the tests, because their ids are needed until the end.
     recorder = Recorder()
     suite.run(recorder)
-    # The canary is loaded last, when whatever the project patches has been patched.
+    # The canary loads last, after any patches of the project.
     canaries = unittest.TestSuite(load("agentforge-canary", request["canary"], True))
     canaries.run(recorder)
     waiting = set(ledger.unreported())
@@ -680,7 +680,7 @@ def run_pytest(request, ledger, configuration):
             elif error is not None:
                 status = ledger.classify(error, assertion_types)
                 if call.when != "call" and status != "failed_skeleton":
-                    status = "error"        # A fixture that meets code that has yet to be written fails its test as the test would itself.
+                    status = "error"        # A fixture that reaches unwritten code fails its test just as the test itself would.
                 prefix = "" if call.when == "call" else f"in {call.when}: "
                 ledger.report(test_id, status, prefix + describe_in(error, path), line_of(error, path, line))
             elif report.failed:
@@ -706,7 +706,7 @@ def run_pytest(request, ledger, configuration):
             arguments += option
     arguments += [os.path.join(root, file) for file in request["files"]]
     code = int(pytest.main(arguments, plugins=[Reporter()]))
-    if code != 1:       # The canary fails, so 1 is the only honest answer.
+    if code != 1:       # The canary fails, so only 1 is correct.
         raise RuntimeError(f"pytest ended with {code} although the canary test must fail (1)")
 
 
@@ -718,11 +718,11 @@ def main():
     root = request["root"]
     os.chdir(root)
     sys.argv = ["run_tests"]
-    sys.modules["__main__"] = type(sys)("__main__")     # `import __main__` does not lead to the runner.
+    sys.modules["__main__"] = type(sys)("__main__")     # Prevents `import __main__` from returning the runner.
     code = 3
     try:
-        # The runner is imported before the tree can be: nothing in the tree stands in for it. Its own compiled files may be
-        # used; from then on compiled files are looked for in scratch only, where there are none.
+        # Imports the runner before the tree is importable, so nothing in the tree can replace it. Its own compiled files may be
+        # used. Afterwards Python looks for compiled files only in scratch, where there are none.
         import unittest                     # noqa: F401  pylint: disable=unused-import
         configuration = configured_for_pytest(root)
         wanted = configuration is not None or written_for_pytest(root, request["files"])

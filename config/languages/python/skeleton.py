@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declares interfaces: functions and methods whose body is the skeleton's marker, constants and other names of types, and nothing else.
+"""Declares interfaces: functions and methods whose body is the skeleton's marker, constants, and other names of types. Writes nothing else.
 
 Input: {"interfaces": [{"name", "file", "signature"}], "contents": {path: text of existing files}, "existing": [paths of the
 tree], "marker": text}. Output, one JSON object a line: {"path", "content"} for each file that changes, or {"problem": text} for
-each interface that cannot be declared, then {"end": true}. Nothing of the project is run.
+each interface that cannot be declared, then {"end": true}. Runs nothing of the project.
 
-An existing function keeps its body, and its parameters the defaults they had, when its signature changes; it is left alone when it does not. Annotations with names that
-the file does not know are quoted, so that the module can be imported. A signature may begin with the imports that it needs; those of the standard library are added where
-it names `module.name` or a name of STANDARD_NAMES. A class may have its fields and the headers of its methods. Parent folders get an empty `__init__.py` only inside a package.
+If the signature of an existing function changes, the function keeps its body and its parameters keep their defaults; otherwise it stays unchanged. This quotes annotations with
+names that the file does not know, so that the module can be imported. A signature may begin with the imports that it needs. This adds those of the standard library
+if the signature names `module.name` or a name of STANDARD_NAMES. A class may have its fields and the headers of its methods. Parent folders get an empty `__init__.py` only inside a package.
 """
 import ast
 import builtins
@@ -21,7 +21,7 @@ import tokenize
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DECLARATIONS = FUNCTIONS + (ast.ClassDef,)
-# Each, and whether it may be called with values. The skeleton goes without those that check or add methods which are yet to be written.
+# Known decorators: plain ones, and those that may be called with values. A skeleton leaves out those that check or add unwritten methods.
 DECORATORS = {"staticmethod", "classmethod", "property", "abstractmethod", "cached_property", "contextmanager", "asynccontextmanager", "cache", "singledispatch",
               "singledispatchmethod", "runtime_checkable", "unique", "total_ordering", "final", "override", "setter", "deleter"}
 CALLED_DECORATORS = {"dataclass", "lru_cache"}
@@ -29,7 +29,7 @@ LEFT_OUT = {"total_ordering", "final", "override", "unique"}
 ACCESSORS = {"setter", "deleter"}
 ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 
-# Names that stand alone in many signatures, by their modules.
+# Names that signatures often use without a module, by their modules.
 STANDARD_NAMES = {name: module for module, names in {
     "abc": "ABC ABCMeta abstractmethod", "argparse": "ArgumentParser Namespace", "collections": "ChainMap Counter OrderedDict UserDict UserList defaultdict deque namedtuple",
     "collections.abc": "AsyncIterable AsyncIterator Callable Collection Container Hashable Iterable Iterator Mapping MutableMapping MutableSequence MutableSet Sequence Sized",
@@ -42,7 +42,7 @@ STANDARD_NAMES = {name: module for module, names in {
 
 
 class Problem(Exception):
-    """Why an interface cannot be declared. `unknown`: the name that the file lacks, which another interface may declare."""
+    """The reason why an interface cannot be declared. `unknown`: the missing name, which another interface may declare."""
 
     def __init__(self, text, unknown=""):
         super().__init__(text)
@@ -71,7 +71,7 @@ VALUES = (ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.UnaryOp, ast
 
 
 def is_value(node):
-    """Something that is there rather than computed: names, literals, arithmetic, a function of one expression, calls with such arguments (`field(default_factory=list)`)."""
+    """True for an expression without work: names, literals, arithmetic, a function of one expression, calls with such arguments (`field(default_factory=list)`)."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, (ast.Name, ast.Attribute)) and all(is_value(each) for each in node.args + [item.value for item in node.keywords])
     if isinstance(node, ast.Lambda):
@@ -84,7 +84,7 @@ def is_plain(node):
 
 
 def split_imports(signature):
-    """The imports that a signature begins with, one name each, and the rest."""
+    """Returns the imports at the beginning of a signature, one name each, and the rest."""
     lines, statements = signature.strip().splitlines(), []
     while lines and lines[0].lstrip().startswith(("import ", "from ")):
         for count in range(1, len(lines) + 1):
@@ -108,7 +108,7 @@ def split_imports(signature):
 
 
 def standard_import(parts):
-    """The import that makes a dotted name of the standard library known; empty: it is none."""
+    """Returns the import for a dotted name of the standard library. Empty for other names."""
     modules = getattr(sys, "stdlib_module_names", set(STANDARD_NAMES.values()) | {"logging", "math", "operator", "os", "random", "re", "string", "sys", "time"})
     if len(parts) > 1 and parts[0] in modules and parts[0] not in ("antigravity", "this"):
         for length in range(len(parts) - 1, 1, -1):
@@ -122,7 +122,7 @@ def standard_import(parts):
 
 
 def dotted(node):
-    """`a.b.c` as its parts; empty: it is something else."""
+    """Returns the parts of `a.b.c`. Empty for any other expression."""
     if isinstance(node, ast.Name):
         return [node.id]
     inner = dotted(node.value) if isinstance(node, ast.Attribute) else []
@@ -130,7 +130,7 @@ def dotted(node):
 
 
 def imports_for(expression, names, what):
-    """The imports of the standard library that an expression needs beside `names`."""
+    """Returns the imports of the standard library that an expression needs in addition to `names`."""
     parts = dotted(expression)
     if parts:
         if parts[0] in names:
@@ -145,7 +145,7 @@ def imports_for(expression, names, what):
 
 
 def add_imports(text, statements):
-    """The text with these imports, behind those that it has, where their names are not known yet."""
+    """Returns the text with those of these imports whose names are unknown, after its existing imports."""
     for statement, name in statements:
         tree = ast.parse(text)
         if name in known_names(tree) and not (statement.startswith("import ") and "." in statement and statement not in text):
@@ -164,7 +164,7 @@ def add_imports(text, statements):
 
 
 def parse_value(signature, name):
-    """`LIMIT = 100`, `LIMIT: int = 100`, `LIMIT: int`, `Pair = tuple[int, int]`: the assignment; None: it is none."""
+    """Returns the assignment of a signature such as `LIMIT = 100`, `LIMIT: int = 100`, `LIMIT: int` or `Pair = tuple[int, int]`. None for other signatures."""
     try:
         body = ast.parse(signature.strip()).body
     except (SyntaxError, ValueError, RecursionError):
@@ -181,7 +181,7 @@ def parse_value(signature, name):
 
 
 def declare_value(text, tree, node, name, names):
-    """The assignment, behind the imports where it stands."""
+    """Returns the text with the assignment, after the imports at its place."""
     if name in names and any(isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
                              for each in tree.body for part in ast.walk(each)):
         return text
@@ -215,13 +215,13 @@ def is_text(node):
 
 
 def is_empty(body):
-    """Nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
+    """True if the body has only a docstring, `...`, `pass` or `raise NotImplementedError`."""
     return all(isinstance(each, ast.Pass) or (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)) or
                (isinstance(each, ast.Raise) and "NotImplementedError" in ast.unparse(each)) for each in body)
 
 
 def parse_declaration(signature):
-    """The one declaration of a signature, with or without a body."""
+    """Returns the single declaration of a signature, with or without a body."""
     text = signature.strip()
     try:
         body = ast.parse(text.rstrip(":").rstrip() + ":\n    ...\n").body
@@ -236,7 +236,7 @@ def parse_declaration(signature):
 
 
 def parse_signature(signature, name):
-    """The declared function, with an empty body, or class, with its fields and methods."""
+    """Returns the declared function with an empty body, or the class with its fields and methods."""
     node = parse_declaration(signature)
     if isinstance(node, ast.ClassDef):
         check_members(node, signature)
@@ -280,7 +280,7 @@ def kept_decorators(node):
 
 
 def accessor(node):
-    """`setter` or `deleter` of a property; empty: none."""
+    """Returns `setter` or `deleter` for such an accessor of a property, else an empty string."""
     return next((each.attr for each in node.decorator_list if isinstance(each, ast.Attribute) and each.attr in ACCESSORS), "")
 
 
@@ -291,7 +291,7 @@ def _defaults(node):
 
 
 def known_names(tree):
-    """Names that the module defines or imports at its top level, and the built-in ones."""
+    """Returns the names that the module defines or imports at its top level, and the built-in ones."""
     names = set(dir(builtins))
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -305,7 +305,7 @@ def known_names(tree):
 
 
 def annotations(node):
-    """(owner, field) of every annotation of a function."""
+    """Yields (owner, field) for every annotation of a function."""
     arguments = node.args
     everything = arguments.posonlyargs + arguments.args + arguments.kwonlyargs
     everything += [each for each in (arguments.vararg, arguments.kwarg) if each is not None]
@@ -322,7 +322,7 @@ def quote_unknown(node, names):
 
 
 def normal_form(node):
-    """The signature as text, whether annotations are quoted or not."""
+    """Returns the signature as text, the same for quoted and unquoted annotations."""
     copy = ast.parse(ast.unparse(header_only(node))).body[0]
     for owner, field in annotations(copy):
         value = getattr(owner, field)
@@ -342,7 +342,7 @@ def header_only(node):
 
 
 def header_text(node):
-    """`def f(a: int) -> str:` without decorators and body."""
+    """Returns the header, such as `def f(a: int) -> str:`, without decorators and body."""
     copy = header_only(node)
     copy.decorator_list = []
     lines = ast.unparse(copy).strip().splitlines()
@@ -354,13 +354,13 @@ def skeleton_lines(node, qualified, marker, indent):
     decorators = [f"{indent}@{ast.unparse(decorator)}" for decorator in kept_decorators(node)]
     if not isinstance(node, ast.ClassDef):
         returned = ast.unparse(node.returns).strip("'\"") if node.returns is not None else ""
-        # What is awaited is not what `async for` and `async with` take.
+        # `async for` and `async with` take no awaitable.
         generates = isinstance(node, ast.AsyncFunctionDef) and (re.match(r"(?:\w+\.)*Async(?:Iterator|Iterable|Generator)\b", returned) or "asynccontextmanager" in "".join(decorators))
         return decorators + [indent + header_text(node), f"{indent}    {raised}"] + ([f"{indent}    yield"] if generates else [])
     bases = {(dotted(base.value if isinstance(base, ast.Subscript) else base) or [""])[-1] for base in node.bases}
     fields = [each for each in node.body if isinstance(each, (ast.Assign, ast.AnnAssign))]
     body = [indent + "    " + line for each in fields for line in ast.unparse(each).splitlines()]
-    if "NamedTuple" in bases:               # Which lets nobody write its constructor.
+    if "NamedTuple" in bases:               # A NamedTuple cannot define its constructor.
         node.bases = [ast.Name("tuple", ast.Load()) if (dotted(base) or [""])[-1] == "NamedTuple" else base for base in node.bases]
         body += ([""] if body else []) + [f"{indent}    def __new__(cls, *args, **kwargs):", f"{indent}        {raised}"]
     elif bases & ({"TypedDict", "Protocol"} | ENUMS):
@@ -373,7 +373,7 @@ def skeleton_lines(node, qualified, marker, indent):
 
 
 def find(body, name, kind=""):
-    """The last declaration of a name, which is the one that counts; also inside `if` and `try`. `kind`: that of an accessor."""
+    """Returns the last declaration of a name, which counts; also inside `if` and `try`. `kind`: that of an accessor."""
     found = None
     for node in body:
         if isinstance(node, DECLARATIONS) and node.name == name and accessor(node) == kind:
@@ -390,14 +390,14 @@ def is_method(node):
 
 
 def likely_owner(tree, name):
-    """The class that has a method of that name, else the only class of the module, as a list; none: a function with such a parameter."""
+    """Returns a list with the class that has a method of that name, else the only class of the module. Empty for a function with such a parameter."""
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     having = [node for node in classes if find(node.body, name) is not None]
     return [node.name for node in (having or classes)] if len(having or classes) == 1 else []
 
 
 def header_end(text, node):
-    """(line, column) just behind the colon that ends the header of a function."""
+    """Returns (line, column) just after the colon at the end of a function's header."""
     lines = text.splitlines(keepends=True)[node.lineno - 1:]
     depth, started = 0, False
     for token in tokenize.generate_tokens(iter(lines).__next__):
@@ -415,7 +415,7 @@ def header_end(text, node):
 
 
 def change_signature(text, node, wanted):
-    """Replaces the header; decorators, body and comments stay byte for byte."""
+    """Replaces the header. Decorators, body and comments keep their bytes."""
     end_line, end_column = header_end(text, node)
     lines = text.splitlines(keepends=True)
     first = lines[node.lineno - 1]
@@ -429,7 +429,7 @@ def change_signature(text, node, wanted):
 
 
 def keep_defaults(known, wanted):
-    """Parameters that had a default keep it: another one is behaviour, which RED's tests must see missing."""
+    """Keeps the existing defaults of parameters. A new default is behaviour, and RED's tests must see that it is missing."""
     def values(arguments):
         named = arguments.posonlyargs + arguments.args
         return {each.arg: default for each, default in list(zip(named[len(named) - len(arguments.defaults):], arguments.defaults)) + list(zip(arguments.kwonlyargs, arguments.kw_defaults))}
@@ -442,7 +442,7 @@ def keep_defaults(known, wanted):
 
 
 def insert_lines(text, line, new):
-    """`new` after the first `line` lines."""
+    """Inserts `new` after the first `line` lines."""
     lines = text.splitlines(keepends=True)
     if lines and line > 0 and not lines[line - 1].endswith("\n"):
         lines[line - 1] += "\n"
@@ -450,7 +450,7 @@ def insert_lines(text, line, new):
 
 
 def append_to_module(text, tree, new):
-    """At the end, or before `if __name__ == "__main__":` where that is last."""
+    """Inserts at the end, or before a final `if __name__ == "__main__":`."""
     last = tree.body[-1] if tree.body else None
     if isinstance(last, ast.If) and "__name__" in ast.unparse(last.test):
         return insert_lines(text, last.lineno - 1, new + ["", ""])
@@ -472,7 +472,7 @@ def append_to_class(text, owner, new_lines):
 
 
 def declare(text, interface, marker):
-    """The file's text with one interface declared, and with the imports that its signature brings."""
+    """Returns the file's text with one declared interface and the imports of its signature."""
     statements, signature = split_imports(interface["signature"])
     ready = text
     if statements:
@@ -494,7 +494,7 @@ def field_name(node):
 
 
 def declare_field(text, owner, field, indent):
-    """The class with a field that it lacks, behind those that it has."""
+    """Adds a missing field to the class, after its existing fields."""
     if any(isinstance(part, ast.Name) and part.id == field_name(field) and isinstance(part.ctx, ast.Store)
            for each in owner.body if not isinstance(each, DECLARATIONS) for part in ast.walk(each)):
         return text
@@ -506,7 +506,7 @@ def declare_field(text, owner, field, indent):
 
 
 def declare_one(text, interface, marker):
-    """The file's text with one interface declared."""
+    """Returns the file's text with one declared interface."""
     name = interface["name"]
     parts = check_name(name)
     value = parse_value(interface["signature"], parts[-1])
@@ -548,14 +548,14 @@ def declare_one(text, interface, marker):
 
 
 def declared_from(tree, parts):
-    """What the module declares at the place of a declaration or later, so that an annotation cannot name it there: the class itself, in its methods."""
+    """Returns the names that the module declares at the place of a declaration or later. An annotation cannot use them there, such as a class in its own methods."""
     known = find(tree.body, parts[0])
     later = {node.name for node in tree.body if isinstance(node, DECLARATIONS) and known is not None and node.lineno >= known.lineno}
     return later | {parts[0]} if len(parts) > 1 or isinstance(known, ast.ClassDef) else later
 
 
 def place(text, tree, interface, parts, wanted, value, marker):
-    """The text with the declaration where it belongs."""
+    """Returns the text with the declaration in its place."""
     name = interface["name"]
     body, owner, missing = tree.body, None, list(parts[:-1])
     while missing:
@@ -593,7 +593,7 @@ def place(text, tree, interface, parts, wanted, value, marker):
 
 
 def declare_members(text, interface, name, wanted, marker):
-    """The fields and methods that a class lacks."""
+    """Adds the missing fields and methods of a class."""
     for each in wanted.body:
         if isinstance(each, (ast.Assign, ast.AnnAssign)):
             text = declare_one(text, {**interface, "name": f"{name}.{field_name(each)}", "signature": ast.unparse(each)}, marker)
@@ -604,7 +604,7 @@ def declare_members(text, interface, name, wanted, marker):
 
 
 def package_files(path, existing):
-    """Empty `__init__.py` for new folders of a package."""
+    """Adds an empty `__init__.py` to new folders of a package."""
     folders = {name.rsplit("/", depth)[0] for name in existing for depth in range(1, name.count("/") + 1)}
     made, parts = [], path.split("/")[:-1]
     for depth in range(1, len(parts)):
@@ -615,7 +615,7 @@ def package_files(path, existing):
 
 
 def declare_in(results, contents, existing, interface, marker):
-    """Adds the interface to the files that change."""
+    """Adds the interface to the changed files."""
     file = interface["file"]
     check_path(file)
     original = results.get(file, contents.get(file, ""))
@@ -640,7 +640,7 @@ def main():
             try:
                 declare_in(results, contents, existing, interface, marker)
             except Problem as problem:
-                # A class may stand before its base.
+                # A class may come before its base.
                 another = any(each is not interface and each["file"] == interface["file"] and each["name"] == problem.unknown for each in waiting)
                 later.append(interface) if another else problems.append(str(problem))
                 last = problem

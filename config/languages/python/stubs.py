@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds functions that are written and do nothing yet, or are named, and makes each end the test that comes to it.
+"""Finds stubs (functions that do nothing yet) or named functions, and makes each end the test that reaches it.
 
-Input: {"contents": {path: text}, "marker": text, "named": {path: [function]}, "lines": {path: [number]}}. With "lines", the functions are those in which such a line stands;
-with "idle" too, a statement that does nothing stands in them instead. Output, one JSON object a line: {"path", "content"} for each file with such a
-function, in which it raises NotImplementedError with the marker and its name before it does what it does, then {"end": true}. Nothing
-of the project is run.
+Input: {"contents": {path: text}, "marker": text, "named": {path: [function]}, "lines": {path: [number]}}. With "lines", the functions are those that contain such a line;
+with "idle" as well, they get a statement without effect instead. Output, one JSON object a line: {"path", "content"} for each file with such a
+function, which there first raises NotImplementedError with the marker and its name, then {"end": true}. Runs nothing
+of the project.
 
-A function that does nothing yet has, besides its docstring, nothing but `pass`, `...`, `return` with nothing or a constant or empty value, or one `raise` of
-NotImplementedError, or of another exception that says "implement" or "todo". What is abstract or an overload is a declaration.
+Besides its docstring, a stub has only `pass`, `...`, a `return` without a value or with a constant or empty one, or one `raise` of NotImplementedError
+or of another exception that says "implement" or "todo". Abstract functions and overloads are declarations, not stubs.
 """
 import ast
 import json
@@ -22,7 +22,7 @@ def is_text(node):
 
 
 def is_default(value):
-    """What stands in place of an answer: None, a constant, something empty."""
+    """True for a placeholder of a result: None, a constant, an empty value."""
     if isinstance(value, ast.UnaryOp):
         return isinstance(value.operand, ast.Constant)
     if isinstance(value, ast.Tuple):
@@ -35,7 +35,7 @@ def is_default(value):
 
 
 def says_nothing_is_there(node):
-    """`raise NotImplementedError…`, or another exception in these words."""
+    """True for `raise NotImplementedError…`, or another exception with these words."""
     error = node.exc
     name = error.func if isinstance(error, ast.Call) else error
     if isinstance(name, ast.Name) and name.id == "NotImplementedError":
@@ -56,7 +56,7 @@ def is_stub(function):
 
 
 def functions_at(tree, numbers):
-    """The innermost function around each of these lines."""
+    """Returns the innermost function around each of these lines."""
     functions = sorted((node for node in ast.walk(tree) if isinstance(node, FUNCTIONS)), key=lambda each: each.lineno)
     chosen = {}
     for number in numbers:
@@ -67,7 +67,7 @@ def functions_at(tree, numbers):
 
 
 def mark(text, marker, named, numbers, idle=False):
-    """The text with its stubs and the functions of these names marked, or the functions at these lines; `idle`: with a statement that does nothing in them."""
+    """Returns the text with markers in its stubs and in the functions with these names, or in the functions at these lines. `idle`: inserts a statement without effect instead."""
     lines = text.encode().splitlines(keepends=True)
     tree = ast.parse(text)
     if numbers is None:
@@ -84,7 +84,7 @@ def mark(text, marker, named, numbers, idle=False):
         line = lines[number - 1]
         said = b"_agentforge_idle = '~', 7" if idle else f"raise NotImplementedError({json.dumps(marker + ' ' + node.name)})".encode()
         before = line[:first.col_offset]
-        # What begins a block cannot stand behind a semicolon.
+        # A statement that begins a block cannot follow a semicolon.
         lines[number - 1] = before + said + b"\n" + line if not before.strip() and hasattr(first, "body") else before + said + b"; " + line[first.col_offset:]
     return b"".join(lines).decode()
 
@@ -95,7 +95,7 @@ def main():
         try:
             marked = mark(text, request["marker"], request.get("named", {}).get(path, ()), request["lines"][path] if "lines" in request else None, request.get("idle", False))
         except (SyntaxError, ValueError, RecursionError, UnicodeError):
-            continue            # What does not parse has no function that a test could come to.
+            continue            # In a file that does not parse, a test cannot reach a function.
         if marked != text:
             sys.stdout.write(json.dumps({"path": path, "content": marked}) + "\n")
     sys.stdout.write(json.dumps({"end": True}) + "\n")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeats the calls that tests make, with other arguments and many times, in plain programs without any test.
+"""Repeats the tests' calls, with other arguments and many times, in plain programs without any test.
 
-Findings, each a fact that was measured:
+Findings, each a measured fact:
 - A function gives one and the same number for all lists near the tests' lists of numbers: it is constant, or knows the tests' lists.
-- A function always gives one part of its arguments: what was given by name, or the first or last element of a list where the tests' lists have one value only.
-- A function looks at as many elements as the tests' longest list has, and at none behind them.
+- A function always returns one part of its arguments: a named argument, or the first or last element of a list if each of the tests' lists has only one value.
+- A function reads as many elements as the tests' longest list has, and none after them.
 - A call gives the same result many times, and then another.
 - A call gives another result if other calls come before it, although repeating the calls changes nothing.
-Only results that are literals count. What takes too long says nothing.
+Only literal results count. A call that takes too long proves nothing.
 """
 import ast
 import json
@@ -18,12 +18,12 @@ import tempfile
 
 MOST_VARIED = 300
 MOST_OF_ONE_CALL = 30
-MOST_SECONDS = 4            # Processor time of one program, which then writes what it has: a busy machine does not lengthen it.
-WAITS_AT_MOST = 20          # Seconds of one program, which then writes what it has.
+MOST_SECONDS = 4            # Seconds of processor time, which a busy machine does not lengthen. The program then writes its results so far.
+WAITS_AT_MOST = 20          # Seconds. The program then writes its results so far.
 ROUNDS = 25
-FEWEST_NEIGHBOURS = 12      # Of a function that may be a table.
+FEWEST_NEIGHBOURS = 12      # For a function that may be a table.
 FEWEST_RESULTS = 3
-LARGEST_NUMBER = 10**6      # Larger ones are not made larger.
+LARGEST_NUMBER = 10**6      # Numbers above this are not increased.
 
 PROGRAM = """import ast
 import importlib
@@ -76,7 +76,7 @@ main()
 
 
 def neighbours(value):
-    """Values of the same kind that are near this one, or a simple special case of it."""
+    """Returns values of the same kind: some near this one, and simple special cases."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, (int, float)):
@@ -98,7 +98,7 @@ def neighbours(value):
 
 
 def varied(calls):
-    """Calls with one argument varied, that tests do not make themselves: [module, function, arguments, named]."""
+    """Returns calls with one varied argument that the tests do not make: [module, function, arguments, named]."""
     known = {tuple(call[:4]) for call in calls}
     result = []
     for module, function, arguments, named, *_ in calls:
@@ -117,13 +117,13 @@ def varied(calls):
 
 
 def told(call):
-    """The call in Python's words."""
+    """Returns the call as Python text."""
     words = call[2][1:-1].rstrip(",") + "".join(f", {name}={value!r}" for name, value in ast.literal_eval(call[3]).items())
     return f"{call[0]}.{call[1]}({words[:200]})"
 
 
 def run(environment, calls, rounds=1):
-    """The results of the calls in a plain program in an empty folder: a list for each round. Nothing if it does not run."""
+    """Makes the calls in a plain program in an empty folder. Returns a list of results for each round, or None if it does not run."""
     with tempfile.TemporaryDirectory() as scratch:
         asked, results, program = (os.path.join(scratch, name) for name in ("calls.json", "results.json", "app.py"))
         with open(asked, "w", encoding="utf-8") as file:
@@ -150,14 +150,14 @@ def list_of_numbers(value):
 
 
 def numbers(results):
-    """Their different values if all are numbers."""
+    """Returns the set of values if all are numbers."""
     values = [ast.literal_eval(each) for each in results]
     return set(values) if all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in values) else set()
 
 
 def by_function(calls, others, results):
-    """Each function that tests give lists of numbers: its name, the tests' calls of it, and the others with their results. Errors and kinds of results
-    other than literals say nothing."""
+    """Yields each function that gets lists of numbers from the tests: its name, the tests' calls, and the other calls with their results. Leaves out
+    errors and results that are not literals."""
     for name in dict.fromkeys(tuple(call[:2]) for call in calls):
         own = [call for call in calls if tuple(call[:2]) == name and is_value(call[4])]
         near = [(call, result) for call, result in zip(others, results) if tuple(call[:2]) == name and is_value(result)]
@@ -166,7 +166,7 @@ def by_function(calls, others, results):
 
 
 def table(calls, others, results):
-    """A function that gives one number for all lists of numbers but those of the tests, or for those as well. A number that tests expect, too, may be what most lists have."""
+    """Describes a function that returns one number for all lists of numbers, or for all except the tests' lists. A number that tests also expect may be right for most lists."""
     for name, every, near in by_function(calls, others, results):
         own = [call for call in every if any(list_of_numbers(each) for each in ast.literal_eval(call[2]))]
         given, other = numbers([call[4] for call in own]), numbers([result for _, result in near])
@@ -181,7 +181,7 @@ def table(calls, others, results):
 
 
 def parts(call):
-    """What of its arguments a function could give back without doing any work: {which: value}."""
+    """Returns the parts of the arguments that a function could return without work: {which: value}."""
     given, by_name = ast.literal_eval(call[2]), ast.literal_eval(call[3])
     result = {f"what was given as `{name}`": value for name, value in by_name.items()}
     for place, value in enumerate(given, 1):
@@ -192,18 +192,18 @@ def parts(call):
 
 
 def has_one_value(call):
-    """Whether every list among the arguments has the same element all over."""
+    """True if in each list among the arguments all elements are equal."""
     return all(len(set(value)) == 1 for value in ast.literal_eval(call[2]) if list_of_numbers(value))
 
 
 def part_of_arguments(calls, others, results):
-    """A function that gives one and the same part of its arguments back, whatever they are."""
+    """Describes a function that always returns the same part of its arguments."""
     for name, own, near in by_function(calls, others, results):
         seen = [(call, call[4]) for call in own] + near
         if not numbers([result for _, result in seen]) or len({result for _, result in seen}) < FEWEST_RESULTS:
             continue
         for which in parts(own[0]):
-            # Tests that tell an element from its neighbours may ask for just that one.
+            # If the tests distinguish an element from its neighbours, this element may be the right result.
             if "element" in which and not all(has_one_value(call) for call in own):
                 continue
             if all(parts(call).get(which) == ast.literal_eval(result) for call, result in seen):
@@ -212,8 +212,8 @@ def part_of_arguments(calls, others, results):
 
 
 def longer(calls):
-    """The calls that give a function one list of numbers as their only argument, each with its last element replaced, twice, and with elements
-    added: (call, longest, [other call, ...])."""
+    """Yields the calls with one list of numbers as the only argument, together with two variants with another last element, and with variants with added
+    elements: (call, longest, [other call, ...])."""
     found = {}
     for call in calls:
         given = ast.literal_eval(call[2])
@@ -231,7 +231,7 @@ def longer(calls):
 
 
 def short_sighted(calls, environment):
-    """A function whose results depend on elements that are added to the tests' shorter lists, of at least two lengths, and never on those added to the longest."""
+    """Describes a function whose results depend on elements added to the tests' shorter lists, of at least two lengths, but never on those added to the longest."""
     asked = longer(calls)
     flat = [each for _, _, more in asked for each in more]
     now = run(environment, flat) if flat else []
@@ -240,7 +240,7 @@ def short_sighted(calls, environment):
     results = dict(zip((tuple(each) for each in flat), now[0]))
     for name in dict.fromkeys(tuple(call[:2]) for call, _, _ in asked):
         ends = [(call, longest, more, [results[tuple(each)] for each in more]) for call, longest, more in asked if tuple(call[:2]) == name]
-        # The last element counts, and none behind it.
+        # The result depends on the last element, and on none after it.
         blind = [longest and any(is_value(each) and each != call[4] for each in given[:2]) and all(each == call[4] for each in given[2:]) for call, longest, _, given in ends]
         shorter = {len(ast.literal_eval(call[2])[0]) for call, longest, _, given in ends if not longest and any(is_value(each) and each != call[4] for each in given[2:])}
         if len(shorter) > 1 and any(blind) and all(seen or not longest for seen, (_, longest, _, _) in zip(blind, ends)):
@@ -251,7 +251,7 @@ def short_sighted(calls, environment):
 
 
 def wears_out(calls, rounds):
-    """A call with the tests' result in the first two rounds at least, and another later."""
+    """Describes a call with the tests' result in at least the first two rounds, and another result later."""
     if len(rounds) != ROUNDS:
         return ""
     results = {}
@@ -271,14 +271,14 @@ def wears_out(calls, rounds):
 
 
 def wears_out_again(calls, environment):
-    """The same in two processes: what changes with time or by chance does so after another number of calls."""
+    """Checks the same in two processes: a result that depends on time or chance changes after different numbers of calls."""
     found = wears_out(calls, run(environment, calls, ROUNDS))
     return found if found and found == wears_out(calls, run(environment, calls, ROUNDS)) else ""
 
 
 def depends_on_order(calls, others, now, environment):
-    """A call of a function that tests give lists of numbers, with another result where the same calls are made in the reverse order. Functions whose
-    results change when the calls are repeated keep something on purpose."""
+    """Describes a call, of a function with lists of numbers, that has another result if the same calls come in reverse order. Leaves out functions whose
+    results change when the calls are repeated, because they keep state on purpose."""
     if not any(True for _ in by_function(calls, others, now)):
         return ""
     backward = run(environment, others[::-1])
@@ -299,7 +299,7 @@ def depends_on_order(calls, others, now, environment):
 
 
 def finding(calls, environment):
-    """What is wrong with the project's functions, whose `calls` tests make: [module, function, arguments, named, result]."""
+    """Returns a finding about the project's functions. `calls`: the tests' calls, [module, function, arguments, named, result]."""
     others = varied(calls)
     now = run(environment, others) if others else []
     found = (table(calls, others, now[0]) or part_of_arguments(calls, others, now[0]) or depends_on_order(calls, others, now[0], environment)) if now else ""

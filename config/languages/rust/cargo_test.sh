@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: cargo_test.sh build|run ROOT BUILD UNIQUE [NAME...]
-# build: makes BUILD/tree a copy of ROOT, with a test that must fail at the end of each program's main source file, and builds the tests.
-#        Times of files are kept, so that cargo builds again only what changed.
-# run:   runs what was built, with names only the tests that have one of them in theirs. Documentation tests are not run.
+# build: copies ROOT to BUILD/tree, appends a test that must fail to each program's main source file, and builds the tests.
+#        Keeps the times of files, so that cargo rebuilds only changed files.
+# run:   runs the built tests. With names: only those whose name contains one of them. Does not run documentation tests.
 set -eu
 what=$1 root=$2 build=$3 unique=$4
 tree=$build/tree
 export CARGO_TARGET_DIR="$build/target"
-# Code that runs while the rest is built (a build script) could write where it is built; what it writes is not what was to be tested.
+# Code that runs during the build (a build script) could change the sources. Then the tests would not test the given tree.
 sums() { find . -name '*.rs' -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum; }
 if [ "$what" = build ]; then
     rm -rf "$tree"
@@ -17,7 +17,7 @@ if [ "$what" = build ]; then
     rm -rf "$tree/.git"
     cd "$tree"
     chmod -R u+w .
-    # Every program's main source file, as cargo itself knows them.
+    # Every program's main source file, according to cargo.
     cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\n' | sed -n 's/^"src_path":"\(.*\)"}*$/\1/p' | sort -u |
         while IFS= read -r file; do
             case $file in
@@ -35,7 +35,7 @@ if [ "$what" = build ]; then
     exit $code
 fi
 cd "$tree"
-# Which source file each program was built from: cargo tells it relative to the package only.
+# Prints the source file of each program: cargo reports it only relative to the package.
 cargo metadata --no-deps --offline --format-version 1 2>/dev/null | tr ',{' '\n\n' |
     sed -n "s/^\"name\":\"\(.*\)\"}*\$/N \1/p; s|^\"src_path\":\"$tree/\(.*\)\"}*\$|P \1|p" |
     while read -r kind text; do

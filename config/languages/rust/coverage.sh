@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: coverage.sh ROOT BUILD RESULTS
-# Builds a copy of ROOT with LLVM's counters, runs its tests, and writes RESULTS/lcov.info. Needed are llvm-profdata and llvm-cov of the LLVM
-# that the compiler was built with, and the counters' library: the compiler's own (rustup), or else clang's of that version (Debian).
+# Builds a copy of ROOT with LLVM's counters, runs its tests, and writes RESULTS/lcov.info. Needs llvm-profdata and llvm-cov in the version
+# of the compiler's LLVM, and the library of the counters: the compiler's own (rustup), or else that of clang in the same version (Debian).
 set -u
 root=$1 build=$2 results=$3
 tree=$build/tree
@@ -18,7 +18,7 @@ if ls "$libraries"/libprofiler_builtins-*.rlib >/dev/null 2>&1; then
 else
     runtime=$(ls "/usr/lib/llvm-$major"/lib/clang/*/lib/linux/libclang_rt.profile-"$(uname -m)".a 2>/dev/null | head -n 1)
     [ -n "$runtime" ] || not_measured "neither this Rust nor clang $major has the library that counts (profiler_builtins, libclang-rt-$major-dev)"
-    # Only a compiler that may use what is unstable takes another library.
+    # Only a compiler with unstable features accepts another library.
     export RUSTC_BOOTSTRAP=1
     flags="-Cinstrument-coverage -Zno-profiler-runtime -Clink-arg=$runtime -Clink-arg=-lc"
 fi
@@ -32,7 +32,7 @@ if [ -z "$programs" ]; then
     cat "$build/said" >&2
     exit 1
 fi
-cargo test --workspace --tests --no-fail-fast --offline >/dev/null 2>&1      # Tests that fail ran what they ran all the same.
+cargo test --workspace --tests --no-fail-fast --offline >/dev/null 2>&1      # Failing tests count, too.
 find "$build/profiles" -name '*.profraw' >"$build/list"
 "$tools/llvm-profdata" merge -sparse -f "$build/list" -o "$build/all.profdata" || exit 1
 set --

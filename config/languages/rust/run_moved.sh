@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage: run_moved.sh PROGRAM [ARGUMENT...]    cargo's runner of a test program: runs it in the folder above, where programs that are no tests stand, and without
-#        the variables by which run_plain.sh told cargo to do so.
+# usage: run_moved.sh PROGRAM [ARGUMENT...]    cargo's runner of a test program: runs it in the parent folder, which has the programs that are not tests, and without
+#        the variables with which run_plain.sh selects this runner.
 set -eu
 program=$1
 shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of lists of numbers call themselves with other lists, as tests run. Writes one line a call to the file $AGENTFORGE_CALLS
+// While tests run, functions of lists of numbers also call themselves with other lists. Writes one line a call to the file $AGENTFORGE_CALLS
 // (kernel/gates/test_quality/varied_calls.hpp).
 #![allow(warnings, missing_docs)]
 

@@ -85,7 +85,7 @@ Result<json::object> contents_of_interfaces(TreeCheckout& checkout, const std::s
 /// Paths and texts.
 using WrittenFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// Writes the declarations of a language whose skeletons this program makes itself. `contents`: the interfaces' files.
+/// Writes the declarations of a language whose skeletons the kernel writes. `contents`: the interfaces' files.
 Result<WrittenFiles> write_skeletons(TreeCheckout& checkout, const Language& language, const std::string& tree,
                                      const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
                                      const json::object& contents) {
@@ -126,7 +126,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     AF_CHECK(prepare());
     if (interfaces.empty()) { return WrittenFiles(); }
     AF_TRY(const auto* found, language(tree));
-    // Tests must then fail without one.
+    // RED's tests must then fail without a skeleton.
     if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return WrittenFiles(); }
     AF_TRY(const auto existing, checkout_->files(tree));
     AF_TRY(json::object contents, contents_of_interfaces(*checkout_, tree, interfaces, existing));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// config show, get, set: show the settings in force and the origin of each, and change one value in a file.
+// config show, get, set, migrate: show the settings in force and the origin of each, change one value in a file, and convert a
+// file of an older format.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -106,7 +107,7 @@ Error no_such_setting(const ProductPaths& product, const std::string& key) {
     return error;
 }
 
-/// Returns the schema's entry for a key, where `*` matches any one segment, or null. The keys of a map belong to the map.
+/// Returns the schema's entry for a key, or null. `*` matches any one segment. For a key inside a map, returns the map's entry.
 const json::object* known_setting(const Settings& settings, const std::vector<std::string>& segments) {
     for (const json::value& entry : settings.known()) {
         const json::object& object = entry.get_object();

@@ -111,8 +111,8 @@ std::vector<Check> check_model(Project& project, Program& program) {
 
 Check check_secrets(const Project& project) {
     const ProjectSecrets& secrets = project.secrets();
-    std::string detail =
-        std::to_string(secrets.known) + " known values and " + std::to_string(secrets.rules) + " shapes of keys are hidden";
+    std::string detail = "hides " + std::to_string(secrets.known) + (secrets.known == 1 ? " known value" : " known values") +
+                         " and keys in " + std::to_string(secrets.rules) + " known formats";
     for (const std::string& weak : secrets.too_weak) { detail += "\n" + weak + ", so it is not searched for"; }
     for (const std::string& file : secrets.missing) { detail += "\n" + file + " of secrets.files does not exist"; }
     return {"secrets", secrets.too_weak.empty() && secrets.missing.empty() ? Verdict::good : Verdict::warning,

@@ -179,8 +179,9 @@ int show_phase(Program& program, std::ostream& out, const TaskStore& store, cons
         print_answer(out, phase_json(state, phase, figures, own), watch);
         return 0;
     }
-    out << short_id(state.task_id) << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps << " steps, "
-        << figures.tokens << " tokens, " << human_duration(std::chrono::milliseconds(figures.duration_ms))
+    out << short_id(state.task_id) << "  stage " << phase << "  " << figures.status << "\n  " << figures.steps
+        << (figures.steps == 1 ? " step, " : " steps, ") << figures.tokens << " tokens, "
+        << human_duration(std::chrono::milliseconds(figures.duration_ms))
         << (figures.error.empty() ? "" : "\n  " + printable(figures.error, 1000)) << "\n\n";
     for (const Record* record : own) {
         if (record->type() == records::Answer::type || record->type() == records::CallStarted::type ||

@@ -176,10 +176,10 @@ public:
     void on(const TaskState& state, const records::StageCompleted& completed) {
         const StageState& done = state.stages.at(state.pipeline.index_of(completed.stage).value_or(0));
         const std::string artifact = printable(done.artifact);
-        display_.line(fmt::format("    {} {} verified: {}  ({}, {} steps, {} tokens)", display_.mark(true),
+        display_.line(fmt::format("    {} {} verified: {}  ({}, {} {}, {} tokens)", display_.mark(true),
                                   printable(completed.stage), artifact.substr(artifact.rfind('/') + 1),
                                   human_duration(std::chrono::milliseconds(done.duration_ms)), done.steps,
-                                  done.input_tokens + done.output_tokens));
+                                  done.steps == 1 ? "step" : "steps", done.input_tokens + done.output_tokens));
     }
     void on(const TaskState& state, const records::StageSkipped& skipped) {
         display_.line(fmt::format("{}/{} {:<9} skipped: {}", state.pipeline.index_of(skipped.stage).value_or(0) + 1,

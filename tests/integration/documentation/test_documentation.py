@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation against the sources and the program.
+"""Compares the documentation with the sources and the program.
 
 usage: test_documentation.py AGENTFORGE [test…]
 """
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PROGRAM = None
 CODE = re.compile(r"\bAF-[A-Z]+-\d{3}\b")
 ROW = re.compile(r"^\| (AF-[A-Z]+-\d{3}) \| (.+) \| (.+) \|$", re.M)
-EXAMPLE_OF_THE_SDK = "AF-X-001"     # result.hpp shows the form with it.
+EXAMPLE_OF_THE_SDK = "AF-X-001"     # The example of a code in result.hpp.
 CODES_OF_TASKS = {
     "001": "stage execution failed", "002": "stage timeout", "003": "cycle limit reached", "004": "escalation triggered",
     "005": "context budget exceeded", "006": "transition failed", "007": "pipeline cancelled",
@@ -38,7 +38,7 @@ def sources():
 
 
 def pages():
-    """Our own pages: an example project's are its own, a template's are whoever's who takes it, and a recorded demo is not a page."""
+    """Returns the project's own pages, without those of example projects and templates."""
     return [file for file in files("*.md") if not name(file).startswith(("examples/", "sdk/templates/"))]
 
 
@@ -55,7 +55,7 @@ def error_rows():
 
 
 def codes_of_sources():
-    """code -> places where it is given out or looked at, comments left out."""
+    """Returns a map from each code to the places where code outside comments has it."""
     found = collections.defaultdict(list)
     for file in sources():
         for number, line in enumerate(file.read_text(errors="replace").splitlines(), 1):
@@ -66,7 +66,7 @@ def codes_of_sources():
 
 
 def initializers(text, at):
-    """The values of a braced list that begins before `at`, split at its own commas."""
+    """Returns the values of a braced list that begins before `at`, without splitting nested lists."""
     values, depth, quoted, value = [], 0, False, ""
     while at < len(text):
         c = text[at]
@@ -113,18 +113,18 @@ class ErrorCodes(unittest.TestCase):
         self.assertEqual(sorted(unknown), [])
 
     def test_no_code_is_used_by_two_areas(self):
-        # One thing that two folders can meet: a program that cannot be started (the SDK's runner and the kernel's), a cancelled model call,
-        # a stage that the pipeline does not have, a task or a blob that is not there, an effect that a tool does not declare (in a run and in `plugins check`).
+        # The same error can occur in two folders: a program that cannot start (the SDK's runner and the kernel's), a cancelled model call,
+        # a stage that the pipeline does not have, a missing task or blob, an effect that a tool does not declare (in a run and in `plugins check`).
         shared = {"AF-JRNL-011", "AF-EXEC-001", "AF-EXEC-002", "AF-EXEC-003", "AF-LLM-104", "AF-ORCH-041", "AF-TASK-002", "AF-TOOL-005"}
         folders = collections.defaultdict(set)
         for path in sources():
             file = name(path)
-            # A list of codes gives none out; the fake host refuses what the host refuses, in its words.
+            # A list of codes returns no error. The fake host returns the host's errors.
             for code in re.findall(r'[{(]\s*"(AF-[A-Z]+-\d{3})",(?!\s*"AF-)', path.read_text(errors="replace")):
                 if file.startswith("sdk/testing/") and not code.startswith("AF-FAKE-"):
                     continue
                 area = "/".join(file.split("/")[:3] if file.startswith("plugins/") else file.split("/")[:2])
-                folders[code].add("sdk/http" if area == "plugins/llm/http" else area)      # The exchange, and the backends that read its answers.
+                folders[code].add("sdk/http" if area == "plugins/llm/http" else area)      # One area: the exchange, and the backends that read its answers.
         self.assertEqual({code: sorted(where) for code, where in folders.items() if len(where) > 1 and code not in shared}, {})
 
     def test_each_error_says_what_to_do(self):
@@ -202,7 +202,7 @@ class Links(unittest.TestCase):
 
 
 def command_lines(page):
-    """Lines of code blocks and code spans that call the program."""
+    """Returns the lines of code blocks and code spans that call the program."""
     text = page.read_text()
     for block in re.findall(r"```[a-z]*\n(.*?)```", text, flags=re.S):
         for line in block.replace("\\\n", " ").splitlines():
@@ -214,13 +214,13 @@ def command_lines(page):
 
 
 class Grammar:
-    """The program's own account of its commands: `agentforge help --json`."""
+    """The program's grammar, from `agentforge help --json`."""
 
     def __init__(self):
         self.top = json.loads(subprocess.run([PROGRAM, "help", "--json"], capture_output=True, text=True, check=True, timeout=30).stdout)
 
     def flags(self, command):
-        """name -> whether it takes a value."""
+        """Returns a map from each flag to whether it takes a value."""
         found = {"--help": False, "-h": False}
         for option in command["options"] + self.top["options"]:
             found.update({name: bool(option["value"]) for name in option["names"] if not option["positional"]})
@@ -234,7 +234,7 @@ class Grammar:
         words = [word.replace("…", "x") if word != "…" else word for word in shlex.split(line)[1:]]
         end = next((at for at, word in enumerate(words) if word in ("|", "||", "&&", "<") or word.startswith((">", "2>"))), len(words))
         words = words[:end]
-        if "COMMAND" in words:      # It stands for any of them.
+        if "COMMAND" in words:      # A placeholder for any command.
             words = words[words.index("COMMAND") + 1:]
             return next((f"there is no {word}" for word in words if word.startswith("-") and word not in self.flags(self.top)), None)
         command, texts, takes_value = self.top, [], False
@@ -255,7 +255,7 @@ class Grammar:
                 if found:
                     command = found[0]
                 else:
-                    texts.append(word)      # A group that does something by itself, as `audit TASK`.
+                    texts.append(word)      # A group that is also a command, such as `audit TASK`.
             else:
                 texts.append(word)
         positionals = [option for option in command["options"] if option["positional"]]
@@ -289,13 +289,13 @@ class Commands(unittest.TestCase):
 
     @staticmethod
     def rows_of_the_stream():
-        """The words in backquotes of each row of the page, by the first one."""
+        """Returns the words in backquotes of each row of the page, by the first one."""
         rows = [re.findall("`([^`]*)`", line) for line in (ROOT / "docs" / "stream-json.md").read_text().splitlines() if line.startswith("| `")]
         return {row[0]: set(row[1:]) for row in rows}
 
     @staticmethod
     def events_of_the_kernel():
-        """The fields of each event that is no record, by its type."""
+        """Returns the fields of each event that is not a record, by its type."""
         text = (ROOT / "kernel" / "base" / "event_sink.hpp").read_text()
         structs = re.findall(r'string_view type = "([a-z_]+)";.*?BOOST_DESCRIBE_STRUCT\(\w+, \(\), \((.*?)\)\)', text, re.S)
         return {event: {field.strip() for field in fields.split(",")} for event, fields in structs}
@@ -307,7 +307,7 @@ class Commands(unittest.TestCase):
 
     def test_each_documented_stream_type_is_sent(self):
         stream = (ROOT / "kernel" / "program" / "log" / "event_stream.cpp").read_text()
-        of_records = set(re.findall(r'(?:add|write)\(\{?"([a-z_]+)"', stream)) | {"step", "gate"}  # The two have the names of their records.
+        of_records = set(re.findall(r'(?:add|write)\(\{?"([a-z_]+)"', stream)) | {"step", "gate"}  # These two types have the names of their records.
         self.assertEqual(sorted(set(self.rows_of_the_stream()) ^ (of_records | set(self.events_of_the_kernel()))), [])
 
     def test_man_can_show_each_manual_page(self):
@@ -326,7 +326,7 @@ REQUEST = "Add a slugify function that turns a title into a URL slug"
 
 
 def settled(text):
-    """Without what differs from run to run."""
+    """Replaces the parts that differ from run to run."""
     text = re.sub(r"\b\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
     text = re.sub(r"task-\d{8}-([a-z-]+)-[0-9a-f]{8}", r"task-DAY-\1-ID", text)
     text = re.sub(r"\b[0-9a-f]{8}\b", "ID", text)
@@ -334,7 +334,7 @@ def settled(text):
 
 
 class Examples(unittest.TestCase):
-    """The examples of docs/cli.md, run anew."""
+    """Runs the examples of docs/cli.md again."""
 
     @classmethod
     def setUpClass(cls):
@@ -360,7 +360,7 @@ class Examples(unittest.TestCase):
         return json.loads(subprocess.run([PROGRAM, "status", "--json"], cwd=self.repository, env=self.environment, capture_output=True, text=True, check=True).stdout)["tasks"][0]["task_id"]
 
     def check(self, command, *words):
-        """Runs `words`; each line that the page shows for `command` must be printed, cut at `…` where the page cuts it."""
+        """Runs `words`. The program must print each line that the page shows for `command`, up to the page's `…`."""
         printed, code = self.run_program(*words)
         for line in self.blocks[command]:
             for shown in settled(line).split("…"):
@@ -416,7 +416,7 @@ class Settings(unittest.TestCase):
 
     def test_each_setting_is_read_by_the_kernel(self):
         text = "\n".join(file.read_text() for file in files("kernel/*.cpp") if "settings_schema" not in file.name)
-        model_settings = (ROOT / "kernel" / "program" / "project" / "model_settings.cpp").read_text()    # It reads each key of llm for a role, too.
+        model_settings = (ROOT / "kernel" / "program" / "project" / "model_settings.cpp").read_text()    # This file also reads each key of llm for a role.
         unread = []
         for key in self.keys:
             section, _, rest = key.partition(".")
@@ -479,7 +479,7 @@ class Settings(unittest.TestCase):
 
 
 class SpecDecisions(unittest.TestCase):
-    """docs/spec-decisions.md against what the program does."""
+    """Compares docs/spec-decisions.md with the program."""
 
     def setUp(self):
         self.text = (ROOT / "docs" / "spec-decisions.md").read_text()
@@ -503,6 +503,25 @@ class SpecDecisions(unittest.TestCase):
         self.assertEqual([word for word in listed if word in options | commands], [])
 
 
+def defines(text, function):
+    """True if a C++ text defines this function, or this type or members of it. `A::b` also matches `b` in the body of class A."""
+    scope, _, plain = function.rpartition("::")
+    if re.search(rf"^(?! *(?:return|if|for|while|else)\b)[\w\[ ][^;/]*(?:[ *&]|\w::){function}\([^;]*(?:$|\{{)", text, re.M):
+        return True
+    type_body = r"^ *(?:class|struct) (?:\w+::)*{}\b[^;]*{{$"
+    if not scope:
+        return bool(re.search(type_body.format(function), text, re.M) or re.search(rf"^\w[^;]* {function}::\w+\(", text, re.M))
+    return bool(re.search(type_body.format(scope.rpartition("::")[2]), text, re.M)) and defines(text, plain)
+
+
+def undefined_names(line):
+    """Returns the missing files that a row of the decision table names, and the functions that are not in the file named with them: "file: `a`, `b` and `c`", or "`a` (`file`)"."""
+    places = {path: next((root / path for root in (ROOT / "kernel", ROOT) if (root / path).is_file()), None) for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:cpp|hpp|yaml|py))`", line) if path.upper() != path and not re.search(r"[A-Z]{4}", path)}
+    named = [(path, function) for path, functions in re.findall(r"`([\w/]+\.cpp)`(?::| \() ?((?:`[\w:]+`(?:, | and )?)+)", line) for function in re.findall(r"`([\w:]+)`", functions)]
+    named += [(path, function) for functions, path in re.findall(r"((?:`[\w:]+`(?:, | and )?)+) \(`([\w/]+\.cpp)`\)", line) for function in re.findall(r"`([\w:]+)`", functions)]
+    return [path for path, place in places.items() if place is None] + [f"{path}: {function}" for path, function in named if places.get(path) and not defines(places[path].read_text(), function)]
+
+
 class Architecture(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -514,7 +533,16 @@ class Architecture(unittest.TestCase):
         self.assertLessEqual(len(hops), 10)
         self.assertEqual([hop for hop in hops if not re.match(r"`[\w:]+` \(`[\w/]+\.cpp`\)", hop)], [], "a hop begins with its function and the file")
         named = re.findall(r"`([\w:]+)` \(`([\w/.]+)`\)", walk)
-        self.assertEqual([(function, file) for function, file in named if not re.search(rf"^[\w:].*[ *&]{function}\(", (ROOT / file).read_text(), re.M)], [])
+        self.assertEqual([(function, file) for function, file in named if not defines((ROOT / file).read_text(), function)], [])
+
+    def test_the_decision_table_names_functions_that_their_files_define(self):
+        table = re.search(r"^### Where to find each decision\n(.*?)^##", self.text, re.S | re.M)[1]
+        self.assertEqual([wrong for line in table.splitlines() for wrong in undefined_names(line)], [])
+
+    def test_a_renamed_function_and_a_moved_file_of_the_decision_table_are_found(self):
+        self.assertEqual(undefined_names("| what? | `pipeline/delivery/delivery.cpp`: `made_before` and `Deliverer` |"), ["pipeline/delivery/delivery.cpp: made_before"])
+        self.assertEqual(undefined_names("| what? | `made_before` (`pipeline/delivery/delivery.cpp`) |"), ["pipeline/delivery/delivery.cpp: made_before"])
+        self.assertEqual(undefined_names("| what? | `pipeline/moved.cpp` decides |"), ["pipeline/moved.cpp"])
 
     def test_each_folder_has_its_paragraph(self):
         folders = sorted({"/".join(file.relative_to(ROOT).parts[:2]) + "/" for file in files("kernel/*/*", "plugins/*/*", "tests/*/*")})

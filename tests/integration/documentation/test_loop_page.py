@@ -19,12 +19,12 @@ def texts(folder, pattern):
 
 
 def unit_tests():
-    """Each as SUITE.NAME."""
+    """Returns the unit tests, each as SUITE.NAME."""
     return {f"{suite}.{name}" for _, text in texts("unit", "*.cpp") for suite, name in re.findall(r"^TEST(?:_F|_P)?\((\w+), (\w+)\)", text, re.M)}
 
 
 def program_tests():
-    """Each as (file, class, name)."""
+    """Returns the program tests, each as (file, class, name)."""
     found = set()
     for file, text in texts("integration", "test_*.py"):
         suite = ""
@@ -49,7 +49,7 @@ class LoopPage(unittest.TestCase):
         self.assertEqual(missing, [])
 
     def test_the_tests_whose_names_are_prescribed_exist(self):
-        """Those of its unit tests by their names, the others as Python writes them."""
+        """Looks for unit tests by their exact names, and for program tests by those names in Python's style."""
         exist = unit_tests() | {f"{suite}.{name}" for _, suite, name in program_tests()}
         unit = {"OrchestratorTests": "Should_Execute_Stages_In_Order Should_Handle_Stage_Failure Should_Track_Current_Stage Should_Generate_Events",
                 "StageLifecycleTests": "Should_Call_OnEnter Should_Call_Execute Should_Call_OnExit Should_Handle_Lifecycle_Error",

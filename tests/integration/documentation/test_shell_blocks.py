@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages tell to type, typed. AGENTFORGE_PROGRAM (set by ctest) names the program."""
+"""Runs the shell commands of the pages. AGENTFORGE_PROGRAM (set by ctest) names the program."""
 import json
 import os
 import pathlib
@@ -13,7 +13,7 @@ from test_documentation import REQUEST, ROOT
 
 
 class Shell(unittest.TestCase):
-    """The blocks marked `sh` of a page, run as they stand, in their order, in a repository with a task that has ended and `agentforge` on PATH."""
+    """Runs the blocks of a page that are marked `sh`, unchanged and in order, in a repository with an ended task and with `agentforge` on PATH."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -37,10 +37,10 @@ class Shell(unittest.TestCase):
         return re.findall(r"^```sh\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
 
     def test_the_commands_of_the_first_task_do_what_the_page_says(self):
-        # A newly installed git: it has no name for commits, and does not guess one.
+        # As with a newly installed git: no user name for commits, and git does not guess one.
         self.environment = {name: value for name, value in self.environment.items() if not name.startswith(("AGENTFORGE_LLM_", "GIT_"))}
         self.environment.update(GIT_CONFIG_COUNT="1", GIT_CONFIG_KEY_0="user.useConfigOnly", GIT_CONFIG_VALUE_0="true")
-        share = self.home / ".local/share/agentforge/examples"      # As scripts/install leaves it; tests/packaging installs for real.
+        share = self.home / ".local/share/agentforge/examples"      # A link in place of an installation, which tests/packaging tests.
         share.parent.mkdir(parents=True)
         share.symlink_to(ROOT / "examples")
         blocks = self.blocks("docs/first-task.md")
@@ -69,7 +69,7 @@ class Shell(unittest.TestCase):
         self.run_block(f"git init -q -b main && git add -A && git commit -q -m Import && agentforge start --quiet '{REQUEST}'", repository)
         self.environment["TASK"] = json.loads(self.run_block("agentforge status --json", repository))["tasks"][0]["task_id"]
         *replays, fork, compare = self.blocks("docs/replay.md")
-        shown = "".join(self.run_block(block, repository) for block in [*replays, fork + compare])      # What is compared is the fork.
+        shown = "".join(self.run_block(block, repository) for block in [*replays, fork + compare])      # `compare` compares with the fork, so they run together.
         for words in ("As recorded: ", "Replayed ", ", without gates", "measured again, 0 changed", "Where the paths diverge"):
             self.assertIn(words, shown)
 

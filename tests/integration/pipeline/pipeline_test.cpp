@@ -253,7 +253,7 @@ TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
             all_answers += record.type() == "answer" ? 1U : 0U;
             all_gates += record.type() == "gate" ? 1U : 0U;
         }
-        EXPECT_EQ(bench.model->requests.size(), all_answers - answers) << "an answer that was there was asked for again";
+        EXPECT_EQ(bench.model->requests.size(), all_answers - answers) << "a recorded answer was requested again";
         EXPECT_EQ(all_answers, 2U);
         EXPECT_EQ(bench.memory.gates_run.size(), all_gates - gates);
         if (delivered) { EXPECT_TRUE(bench.memory.gates_run.empty()); }
@@ -261,8 +261,7 @@ TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
     EXPECT_EQ(bench.memory.commits, 1U);
 }
 
-/// The attempts of a model that failed are in the journal: a process that dies between them begins no new budget, one that
-/// paused the task for its user does.
+/// The journal has the failed attempts of a model, so the retry budget survives a crash. Resuming a paused task starts a new one.
 TEST(CrashTest, the_attempt_budget_survives_a_restart) {
     Bench bench;
     const Project project(bench);
@@ -295,7 +294,7 @@ TEST(CrashTest, the_attempt_budget_survives_a_restart) {
 
     asked = 0;
     EXPECT_EQ(bench.resume(task).error->code, "AF-LLM-407");
-    EXPECT_EQ(asked, 4U) << "who resumes a paused task has looked at it";
+    EXPECT_EQ(asked, 4U) << "resuming a paused task starts a new budget";
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""A command that works agentically as a transcript says: all edits of the stage and role in one go, by itself, then the artifact.
+"""A command in agentic mode, scripted by a transcript: it makes all edits of the stage and role at once, then hands in the artifact.
 
 usage: agentic_command.py TRANSCRIPT CONFIG LOG [FAULT,FAULT…]   (the prompt on standard input)
 
-Each call leaves what it was told as a line in LOG. The first FAULT happens in GREEN's first call, the next in its second, and so on; one with
-`*` at its end happens in all that follow.
+Each call writes its input as a line to LOG. The first FAULT happens in GREEN's first call, the next in its second, and so on; a FAULT that
+ends with `*` also happens in all later calls.
 """
 
 import json
@@ -35,7 +35,7 @@ def edit(call):
 
 
 def bury(folder):
-    """What no tree can hold."""
+    """Makes a folder that git cannot record: it contains `.git`, and is nested too deeply."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".git").write_text("gitdir: /tmp/evil\n", encoding="utf-8")
     os.chdir(folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the `agentforge` program share: a repository of their own, a home of their own, and the program.
+"""The shared part of the tests of the `agentforge` program: for each test a repository, a home, and the program.
 
 AGENTFORGE_PROGRAM names the program, AGENTFORGE_SOURCE the source tree (both set by ctest).
 """
@@ -39,7 +39,7 @@ def _transcript(cache={}):  # noqa: B006  parsed once for all tests
 
 
 def entry(transcript, stage, step, role=None):
-    """The transcript's entry for this step of a stage; of its own role where none is named."""
+    """Returns the transcript's entry for this step of a stage and role. Without `role`, the first entry of any role."""
     for candidate in transcript["entries"]:
         if candidate["stage"] == stage and candidate["step"] == step and (role is None or candidate["role"] == role):
             return candidate
@@ -51,7 +51,7 @@ def call(name, **arguments):
 
 
 def insert(transcript, stage, role, step, *calls):
-    """Puts one step per call before `step`; the later ones of that role move on."""
+    """Inserts one step per call before `step`, and renumbers the later steps of that role."""
     for candidate in transcript["entries"]:
         if candidate["stage"] == stage and candidate["role"] == role and candidate["step"] >= step:
             candidate["step"] += len(calls)
@@ -60,7 +60,7 @@ def insert(transcript, stage, role, step, *calls):
 
 
 def remove(transcript, stage, step):
-    """Takes a step out; the later ones of that role close up."""
+    """Removes a step, and renumbers the later steps of that role."""
     gone = entry(transcript, stage, step)
     transcript["entries"].remove(gone)
     for candidate in transcript["entries"]:
@@ -83,7 +83,7 @@ def slugify(text: str) -> str:
 
 
 def short_transcript():
-    """The same request without detours: every stage, as few steps and gates as can be."""
+    """Returns a transcript for the same request with every stage, and as few steps and gates as possible."""
     transcript = load_transcript()
     for stage, step in (("intake", 1), ("clarify", 1), ("analyze", 1), ("red", 4), ("red", 2), ("red", 1), ("green", 7), ("green", 6),
                         ("green", 5), ("green", 3), ("green", 2), ("green", 1), ("refactor", 2), ("refactor", 1), ("deliver", 1)):
@@ -98,7 +98,7 @@ def short_transcript():
 
 
 def wait_until(condition, what, seconds=GENEROUS_SECONDS):
-    """For catching a running process in the act; everything else waits for processes to end."""
+    """Waits for a state of a running process. To wait for the end of a process, use the process."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -108,7 +108,7 @@ def wait_until(condition, what, seconds=GENEROUS_SECONDS):
 
 
 class Outcome:
-    """How one run of the program ended."""
+    """The result of one run of the program."""
 
     def __init__(self, arguments, code, out, err):
         self.arguments, self.code, self.out, self.err = arguments, code, out, err
@@ -126,7 +126,7 @@ class Outcome:
 
 
 class ProgramTest(unittest.TestCase):
-    """Each test has a folder, a home, a state folder and (where it asks for one) a repository of its own."""
+    """Each test has a separate folder, home, state folder and (after `make_repository`) repository."""
 
     maxDiff = 4000
 
@@ -164,7 +164,7 @@ class ProgramTest(unittest.TestCase):
     # ---------------------------------------------------------------------------------- repository --
 
     def make_repository(self, name="textkit"):
-        """examples/textkit as a repository with one commit on main."""
+        """Copies examples/textkit and makes it a repository with one commit on main."""
         path = self.folder / name
         shutil.copytree(SOURCE / "examples" / "textkit", path, ignore=shutil.ignore_patterns("__pycache__"))
         self.git("init", "-q", "-b", "main", cwd=path)
@@ -190,7 +190,7 @@ class ProgramTest(unittest.TestCase):
         return self.git("rev-list", "--all", "--count").strip()
 
     def checkout(self):
-        """All that a user would notice of their checkout: branch, HEAD, index, files, status."""
+        """Returns everything that a user would notice in their checkout: branch, HEAD, index, files, status."""
         files = {}
         for path in sorted(self.repository.rglob("*")):
             relative = path.relative_to(self.repository)
@@ -240,7 +240,7 @@ class ProgramTest(unittest.TestCase):
         process.communicate()
 
     def start(self, *arguments, transcript=TRANSCRIPT, request=REQUEST, **options):
-        """`agentforge start` answered by a transcript: a file, or a dictionary that is written to one."""
+        """Runs `agentforge start` with a transcript: a file, or a dictionary, which is written to a file."""
         if isinstance(transcript, dict):
             file = self.folder / "transcript.yaml"
             file.write_text(yaml.safe_dump(transcript, allow_unicode=True, sort_keys=False), encoding="utf-8")
@@ -249,7 +249,7 @@ class ProgramTest(unittest.TestCase):
         return self.run_program("start", "--transcript", transcript, *arguments, request, **options)
 
     def go_on(self, command, *arguments, **options):
-        """Any command that may run stages, answered by the transcript of the last start."""
+        """Runs a command that may run stages, with the transcript of the last start."""
         return self.run_program(command, *self.transcript_arguments, *arguments, **options)
 
     def assert_code(self, outcome, code):
@@ -257,7 +257,7 @@ class ProgramTest(unittest.TestCase):
         return outcome
 
     def assert_error(self, outcome, code, *words, exit_code=1):
-        """The error is named by its code, in one message, on stderr, with a remedy."""
+        """Checks the exit code, and that stderr contains the error's code and these words."""
         self.assertEqual(outcome.code, exit_code, outcome)
         self.assertIn(code, outcome.err, outcome)
         for word in words:
@@ -265,7 +265,7 @@ class ProgramTest(unittest.TestCase):
         return outcome
 
     def wait_for_process_of(self, task):
-        """A task that has ended is still tidied up by its process, which no test started."""
+        """Waits until the process of a task has ended. After the task's end it still cleans up, and it is not the test's child."""
         pid = json.loads((self.task_folder(task) / "lock").read_text(encoding="utf-8"))["pid"]
 
         def is_gone():
@@ -291,7 +291,7 @@ class ProgramTest(unittest.TestCase):
         return self.repository / ".agentforge" / "tasks" / (task or self.task())
 
     def journal(self, task=None):
-        """The records as a YAML reader sees them."""
+        """Returns the records, read as YAML."""
         return yaml.safe_load((self.task_folder(task) / "actions.yaml").read_text(encoding="utf-8"))["actions"]
 
     def records(self, kind, task=None):
@@ -310,7 +310,7 @@ class ProgramTest(unittest.TestCase):
 
 
 def rewrite_journal(file, change):
-    """The journal as another version would have written it, its chain whole. A record that `change` makes None is left out."""
+    """Rewrites a journal as another version would have written it, with a valid chain. Leaves out records for which `change` returns None."""
     head, _, body = file.read_text().partition("\nactions:\n")
     lines, previous = [], None
     for line in body.splitlines():
@@ -327,7 +327,7 @@ def rewrite_journal(file, change):
 
 
 def trace(run):
-    """Journal and artifacts of the only task, with names in place of times, ids and what is a hash of them; the blobs in place of their hashes."""
+    """Returns the journal and artifacts of the only task. Names replace times, ids and hashes that depend on them; blobs replace their hashes."""
     if not run.tasks():
         return None
     task, folder = run.task(), run.task_folder()
@@ -352,7 +352,7 @@ def trace(run):
 
     artifacts = {str(path.relative_to(folder)): settled(path.read_text()) for path in sorted((folder / "artifacts").rglob("*"))
                  if path.is_file() and path.parent.name != "blobs"}
-    journal = [timeless(record) for record in run.journal() if record["type"] != "plugins"]        # Which backend answers differs in a replay.
+    journal = [timeless(record) for record in run.journal() if record["type"] != "plugins"]        # A replay uses another backend.
     return {"tree": run.delivered_tree(), "artifacts": artifacts, "journal": journal} if commits else None
 
 

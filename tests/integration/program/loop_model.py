@@ -34,7 +34,7 @@ WRONG_TEST = 'slugify("Hello, World!"), "hello_world"'
 
 
 def wrong_tests():
-    """One of them expects what the plan does not say."""
+    """Returns tests of which one expects something that is not in the plan."""
     return [json.loads(json.dumps(one).replace(json.dumps(RIGHT_TEST)[1:-1], json.dumps(WRONG_TEST)[1:-1])) for one in tests()]
 
 
@@ -55,7 +55,7 @@ def skeleton():
 
 
 def writes_slugify(visit=1, run=1, text=IMPLEMENTATION, replaces=None, step=1):
-    """A step that writes the function, and hands in."""
+    """Returns a plan step that writes the function and hands in its artifact."""
     edit = call("edit_file", path="textkit/slug.py", search=replaces or skeleton(), replace=text)
     return [said("execute", DEVELOPER, step, edit, visit, run), hands_in("slugify joins ASCII words by hyphens.", visit, run, step + 1, {"textkit/slug.py": "the function"})]
 
@@ -74,7 +74,7 @@ def hands_in(summary, visit=1, run=1, step=1, notes=None):
 
 
 def fails(visit=1, run=1):
-    """A step whose action fails in the same way three times."""
+    """Returns a plan step in which the same action fails three times."""
     return [said("execute", DEVELOPER, step, call("read_file", path="no/such/file.py"), visit, run) for step in (1, 2, 3)]
 
 
@@ -101,7 +101,7 @@ def slugify(text: str) -> str:
 
 
 def transcript(*parts):
-    entries = json.loads(json.dumps([one for part in parts for one in part]))      # Nothing twice: YAML would write anchors.
+    entries = json.loads(json.dumps([one for part in parts for one in part]))      # No shared objects: YAML would write anchors for them.
     return {**{key: value for key, value in short_transcript().items() if key != "entries"}, "entries": entries}
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A model's server on the loopback interface: Anthropic's Messages API, OpenAI's chat completions and its Responses, streamed and not.
+"""A model's server on the loopback interface: Anthropic's Messages API, OpenAI's chat completions and its Responses, with and without streaming.
 
-It answers from a transcript as the replay backend would (and badly, where an entry has `stop: length` or `stop: refused`, or a call's
-arguments are a text): the stage and the role stand in the system prompt, and the step is how
-often that role has been answered in that stage. Where a request offers none of AgentForge's tools, the answer's action is text.
+It answers from a transcript as the replay backend does. An entry with `stop: length` or `stop: refused`, or with a text as a call's
+arguments, makes a bad answer. The server finds the stage and the role in the system prompt, and counts its answers to that role in that
+stage to find the step. If a request offers none of AgentForge's tools, the answer's action is text.
 """
 
 import base64
@@ -40,7 +40,7 @@ def do(calls, artifact):
 
 
 def role_names(config):
-    """What a prompt calls a role -> the role."""
+    """Returns a map from a role's display name, which prompts use, to the role."""
     names = {}
     for file in sorted((config / "agents").glob("*.yaml")):
         agent = (yaml.safe_load(file.read_text(encoding="utf-8")) or {}).get("agent", {})
@@ -50,8 +50,8 @@ def role_names(config):
 
 
 class ModelServer:
-    """`fail` maps the number of a request (from 1) to what happens instead of its answer: `overloaded`, `cut` or `error_event`. `before` maps
-    it to a function that is called before it is answered; where that returns False there is no answer."""
+    """`fail` maps the number of a request (from 1) to a failure instead of its answer: `overloaded`, `cut` or `error_event`. `before` maps
+    the number to a function that the server calls before it answers. If the function returns False, the server does not answer."""
 
     def __init__(self, transcript, config, fail=None, before=None):
         self.entries = transcript["entries"]
@@ -75,7 +75,7 @@ class ModelServer:
             def handle(self):
                 try:
                     super().handle()
-                except ConnectionError:     # Who asked is gone.
+                except ConnectionError:     # The client is gone.
                     pass
 
             def do_GET(self):
@@ -167,7 +167,7 @@ class ModelServer:
         return stage.group(1), self.roles.get(role.group(1))
 
     def turn(self, api, body, shell):
-        """A turn of a command that works by itself: all edits of its stage and role by its shell, then (claude) the artifact by its Write, then words."""
+        """Answers one turn of an agentic command: first all edits of its stage and role through its shell, then (claude) the artifact through its Write, then text."""
         texts = [part for message in body.get("messages", body.get("input", [])) for part in message.get("content", []) if isinstance(part, dict)]
         prompt = next((part["text"] for part in texts if "# Role: " in part.get("text", "")), "")
         stage, role = self.place(prompt)
@@ -198,7 +198,7 @@ class ModelServer:
 
 
 def system_prompt(api, body):
-    """What stands in front of the context; a command adds words of its own there, and may put all of it elsewhere."""
+    """Returns the text before the context. A command may add its own text there, or send all of it in another place."""
     if api == "anthropic":
         system = body.get("system", [])
         return system if isinstance(system, str) else "\n".join(part["text"] for part in system)
@@ -212,7 +212,7 @@ def system_prompt(api, body):
 
 
 def action(call):
-    """A tool call in the text protocol (docs/agents.md)."""
+    """Returns a tool call in the text protocol (docs/agents.md)."""
     lines = [f"ACTION {call['name']}"]
     arguments = {"artifact": call["arguments"]} if call["name"] == "complete" else call["arguments"]
     for name, value in arguments.items():
@@ -248,7 +248,7 @@ def anthropic(entry, model):
         events.append(f"event: {kind}\ndata: {json.dumps({'type': kind, **data}, ensure_ascii=False)}\n\n")
 
     usage = {"input_tokens": INPUT_TOKENS, "cache_read_input_tokens": CACHED_TOKENS, "cache_creation_input_tokens": 0, "output_tokens": 1}
-    turn = entry.get("turn", "")        # A conversation of several turns knows them apart by their ids.
+    turn = entry.get("turn", "")        # A conversation of several turns tells them apart by their ids.
     event("message_start", message={"id": f"msg_1{turn}", "type": "message", "role": "assistant", "model": model, "content": [], "usage": usage})
     event("ping")
     if entry.get("text"):
@@ -300,7 +300,7 @@ def openai(entry, model):
 
 
 def responses(entry, model):
-    """The Responses API, as `codex` speaks it; text only, since a plain model's action is text."""
+    """Answers in the Responses API, which `codex` uses. Text only, because a plain model's action is text."""
     events = []
 
     def event(kind, **data):

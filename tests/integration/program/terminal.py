@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terminal of our own that a program runs in: what its screen shows, and the keys a person presses."""
+"""A pseudo-terminal in which a program runs: its screen, and the keys that a person presses."""
 
 import fcntl
 import os
@@ -40,7 +40,7 @@ class Terminal:
                 continue
             try:
                 data = os.read(self.ours, 65536)
-            except OSError:     # Linux says so when the last writer has closed its end.
+            except OSError:     # Linux returns this error once the last writer has closed its end.
                 return
             if not data:
                 return
@@ -55,7 +55,7 @@ class Terminal:
         self.close()
 
     def close(self):
-        """The window is gone: whoever runs in it hears SIGHUP, and can neither read nor write."""
+        """Closes the window: the programs in it get SIGHUP, and can neither read nor write."""
         if self.ours is None:
             return
         self.closing = True
@@ -75,7 +75,7 @@ class Terminal:
         os.write(self.ours, keys)
 
     def lines(self):
-        """What the screen shows, without the empty lines at its end."""
+        """Returns the lines of the screen, without the empty ones at its end."""
         with self.lock:
             shown = [line.rstrip() for line in self.screen.display]
         while shown and not shown[-1]:
@@ -90,14 +90,14 @@ class Terminal:
         self.test.assertGreaterEqual(self.text().count(words), count, f"`{words}`\n{self.text()}")
 
     def ended(self, code):
-        """Waits for the program; what its screen shows then."""
+        """Waits for the program. Returns the lines of its screen."""
         self.process.wait()
         self.reader.join()
         self.test.assertEqual(self.process.returncode, code, self.text())
         return self.lines()
 
     def colour_of(self, words):
-        """The colour of the first character of `words` where they stand on the screen."""
+        """Returns the colour of the first character of `words` on the screen."""
         with self.lock:
             for number, line in enumerate(self.screen.display):
                 if words in line:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The agentic mode: a command that works in the workspace by itself, confined to its role, through the eight stages and in trouble."""
+"""Agentic mode: a command works in the workspace with its own tools, confined to its role, through all eight stages, with and without faults."""
 
 import functools
 import json
@@ -67,7 +67,7 @@ class TestAgentic(AgenticTest):
         self.assertIn("/inputs/specification.yaml", green["prompt"])
         self.assertIn("!@tests (@tests: ", green["prompt"])
         self.assertNotIn("edit_file", green["prompt"].partition("available_actions:")[2])
-        for role in ("security_architect", "requirements_analyst"):     # A reviewer, and a role without a tool that writes.
+        for role in ("security_architect", "requirements_analyst"):     # A reviewer, and a role without a writing tool.
             self.assertIn("Change nothing there", next(call for call in calls if call["role"] == role)["prompt"])
 
     def test_a_violation_by_a_call_is_reverted_recorded_and_reported(self):
@@ -181,10 +181,10 @@ class TestAgenticRoles(AgenticTest):
     def test_one_role_may_work_agentically(self):
         words = self.arguments()
         words[words.index("llm.mode=agentic")] = "agents.software_developer.llm.mode=agentic"
-        # The other roles ask a plain model: here, a transcript.
+        # The other roles use a plain model, here a transcript.
         words[words.index("llm.backend=cli")] = "agents.software_developer.llm.backend=cli"
         words = [f"agents.software_developer.{word}" if word.startswith("llm.command=") else word for word in words]
-        # What stands below llm.settings goes to every backend; these are the cli plugin's alone.
+        # Every backend gets llm.settings; these settings are only for the cli plugin.
         words = [word.replace("llm.settings=", 'plugins.settings={"cli": ') + ("}" if word.startswith("llm.settings=") else "") for word in words]
         outcome = self.run_program("start", "--set", "llm.backend=replay", "--set", f"llm.transcript={self.transcript}", *words, REQUEST)
         self.assert_code(outcome, 0)

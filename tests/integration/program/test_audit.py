@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a task left behind, reported to an auditor and verified: from its folder, its archive, a commit, a fresh clone."""
+"""`audit` and `audit verify` on an ended task: from its folder, its archive, a commit, a new clone."""
 
 import datetime
 import html
@@ -55,7 +55,7 @@ class SignedAuditTest(AuditTest):
         key = self.new_key("key")
         self.signers = self.folder / "signers"
         self.signers.write_text(f"test@example.invalid {(self.folder / 'key.pub').read_text()}")
-        settings = self.folder / "gitconfig"         # Not in the home: GIT_CONFIG_GLOBAL alone names it.
+        settings = self.folder / "gitconfig"         # Outside the home, so only GIT_CONFIG_GLOBAL names it.
         self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
         for name, value in (("commit.gpgsign", "true"), ("gpg.format", "ssh"), ("user.signingkey", key), ("gpg.ssh.allowedSignersFile", self.signers), ("agentforge.statementNote", "true")):
             self.git("config", "--file", settings, name, value)
@@ -67,7 +67,7 @@ class SignedAuditTest(AuditTest):
 
 
 class TestAudit(SignedAuditTest):
-    """One task, delivered and signed by a real SSH key; a run takes seconds, so the cases are steps of one."""
+    """One task, delivered and signed with a real SSH key. A run takes seconds, so the cases are steps of one test."""
 
     def test_a_delivered_task_verifies(self):
         self.assert_code(self.start("--supervised", transcript=short_transcript()), 22)
@@ -205,7 +205,7 @@ class TestAudit(SignedAuditTest):
 
 
 class TestAuditLater(SignedAuditTest):
-    """One delivered task, and what happens around it afterwards."""
+    """One delivered task, and changes to its repository afterwards."""
 
     def setUp(self):
         super().setUp()
@@ -351,7 +351,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("statement.json was removed", " ".join(self.faults(self.verify(task))))
 
     def check_objects(self, task):
-        """Of the delivered tree: one that git shows another for, and a damaged one."""
+        """Checks two faults of a delivered file's object: git shows another object in its place, and the object is damaged."""
         branch = f"agentforge/{task}"
         source = self.git("rev-parse", f"{branch}:{self.git('diff', '--name-only', 'main', branch).split()[0]}").strip()
         forged = subprocess.run(["git", "hash-object", "-w", "--stdin"], cwd=self.repository, input="forged\n", env=self.environment, capture_output=True, text=True, check=True).stdout.strip()
@@ -421,7 +421,7 @@ class TestAuditLater(SignedAuditTest):
 
 class ForgedArchiveTest(AuditTest):
     def forge(self, task, change):
-        """Puts a changed copy of a task's archive in its place: `change` gets a folder with its files."""
+        """Replaces a task's archive by a changed copy. `change` gets a folder with the archive's files."""
         reference, place = f"refs/agentforge/archive/{task}", self.folder / "forged"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
@@ -477,7 +477,7 @@ class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
 
 
 class TestVerifyScriptOnForgeries(ForgedArchiveTest):
-    """`examples/verify.py` on archives that someone changed after the delivery."""
+    """`examples/verify.py` on archives that were changed after the delivery."""
 
     STATEMENTS = {
         "another request": lambda statement, predicate: predicate.update(request="Pay Mallory"),
@@ -560,7 +560,7 @@ class TestAuditOfARejectedDelivery(AuditTest):
 
 
 class TestAuditOfAnUndeliveredTask(AuditTest):
-    """Only state.yaml, the refs of its steps and the log know of the journal's last records."""
+    """Besides the journal, only state.yaml, the refs of the task's steps and the log show its last records."""
 
     def setUp(self):
         super().setUp()
@@ -579,7 +579,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
             self.git("update-ref", "-d", ref)
 
     def cut(self, count):
-        """Leaves out the last records of the journal."""
+        """Removes the last records of the journal."""
         file = self.task_folder() / "actions.yaml"
         file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-count]))
 
@@ -663,7 +663,7 @@ class TestAuditOfACommitThatGitRebased(AuditTest):
 
 
 class TestAuditOfUncheckedFiles(AuditTest):
-    """Who held the lock, what a run in the background printed, in which call a process ended: nothing about the task follows from them."""
+    """The lock, the output of a run in the background, the mark of a plugin call: nothing about the task follows from these files."""
 
     PASSING = ("lock", "detached.log", "plugin_call")
 
@@ -682,7 +682,7 @@ class TestAuditOfUncheckedFiles(AuditTest):
                 path.write_bytes({"another": b"x" + whole[1:], "half": whole[:len(whole) // 2], "longer": whole + b"more\n"}[form])
 
     def answers(self):
-        """All that the program says about the task; each replay has an id of its own."""
+        """Returns the output of each command about the task, without the ids of replays, which differ."""
         commands = (("inspect", "--json"), ("audit", "--format", "md"), ("audit", "--json"), ("audit", "--format", "html"), ("cost", "--json"), ("logs",), ("replay", "--verify", "--json"))
         said = {command: self.run_program(command[0], self.task(), *command[1:]).all for command in commands}
         said["verify",] = self.verify(self.task()).all
@@ -724,14 +724,14 @@ class TestAuditOfUncheckedFiles(AuditTest):
 
 
 class ChangedFiles(SignedAuditTest):
-    """Each file of a task, changed and cut, is found by `audit verify`."""
+    """`audit verify` finds each change and each cut in each file of a task."""
 
-    # What no bytes of say anything of the task: TestAuditOfUncheckedFiles.
+    # Files that say nothing about the task: TestAuditOfUncheckedFiles.
     PASSING = TestAuditOfUncheckedFiles.PASSING
     complete = True
 
     def forms(self, whole, first, last):
-        """The changed contents of a file, each with what was done to it: one bit of a byte in these lines, or the lines from one of them on left out."""
+        """Yields changed contents of a file, each with its description: one flipped bit in these lines, or the file cut before one of them."""
         ends = [0]
         for line in whole.splitlines(keepends=True):
             ends.append(ends[-1] + len(line))
@@ -746,7 +746,7 @@ class ChangedFiles(SignedAuditTest):
         return set().union(*(re.findall(r'^- {"sha256": "([0-9a-f]{64})"', path.read_text(errors="replace"), re.M) for path in folder.rglob("blobs.yaml")))
 
     def assert_each_change_is_found(self, task, twin=None, lines=lambda name, whole: (0, None)):
-        """`twin`: another task with files of the same names. `lines`: those of a file that something vouches for."""
+        """`twin`: another task with files of the same names. `lines`: the range of a file's lines that other evidence covers."""
         self.assert_verified(self.verify(task))
         folder = self.task_folder(task)
         journals = {path.relative_to(folder): path.read_bytes() for path in (folder / "actions.yaml", *folder.glob("history/*"))}
@@ -763,9 +763,9 @@ class ChangedFiles(SignedAuditTest):
             for what, changed in forms:
                 path.write_bytes(changed)
                 verdict = self.verify(task)
-                # An empty state.yaml is what a power cut leaves of it. It says nothing wrong: the journal gives it anew.
+                # A power cut may leave an empty state.yaml. It is harmless, because the journal restores it.
                 harmless = not changed and name == "state.yaml" and "it can be rebuilt from the journal" in verdict.out
-                # A fork has two files of blobs: nothing is lost if the other one, too, has those that were left out.
+                # A fork has two files of blobs. Nothing is lost if the other file also has the removed blobs.
                 harmless = harmless or (path.name == "blobs.yaml" and "cut" in str(what) and self.blobs(folder) >= needed)
                 if verdict.code == 0 and not harmless:
                     unseen.append((name, what))
@@ -787,7 +787,7 @@ class ChangedFiles(SignedAuditTest):
         self.assert_code(self.start("--approve", "green", transcript=short_transcript()), 22)
 
         def without_envelope(name, whole):
-            """Only the statement vouches for an artifact's envelope: when it was written, in which iteration, with how many tokens."""
+            """Leaves out an artifact's envelope (time, iteration, tokens), which only the statement covers."""
             text = whole.decode().splitlines()
             if not name.startswith("artifacts/phases/"):
                 return 0, None
@@ -804,7 +804,7 @@ class ChangedFiles(SignedAuditTest):
         first = self.journal(fork)[0]["seq"]
 
         def of_the_fork(name, whole):
-            """What the parent did after the step is no part of the fork."""
+            """Leaves out the parent's records after the step, which are not part of the fork."""
             if not name.startswith("history/"):
                 return 0, None
             return 0, next(number for number, line in enumerate(whole.decode().splitlines()) if line.startswith(f'- {{"seq": {first}, '))
@@ -813,7 +813,7 @@ class ChangedFiles(SignedAuditTest):
 
 
 class TestAuditOfSomeBytes(ChangedFiles):
-    """A sample of the classes below, for every run of the tests."""
+    """A sample of the classes below, which runs each time."""
 
     complete = False
 
@@ -868,7 +868,7 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.gpg("--passphrase", "", "--quick-gen-key", "Stranger <stranger@example.invalid>", "ed25519", "sign", "2y")
         stranger = self.fingerprint("stranger@example.invalid")
         ownership = self.gpg("--export-ownertrust").stdout
-        self.gpg("--import-ownertrust", input=f"{stranger}:2:\n".encode())       # Not the user's own any more.
+        self.gpg("--import-ownertrust", input=f"{stranger}:2:\n".encode())       # This key no longer has the user's ultimate trust.
         task = branch.removeprefix("agentforge/")
         signature = self.task_folder(task) / "proof/statement.json.sig"
         own = signature.read_bytes()
@@ -944,7 +944,7 @@ class TestAuditReport(AuditTest):
     REQUEST = "Füge slugify hinzu: Заголовок, τίτλος, שלום, 'a<b>|c*'"
 
     def letters(self, pdf):
-        """The letters that the PDF's fonts say they show: what can be copied out of it."""
+        """Returns the text that can be copied from the PDF, by the character maps of its fonts."""
         text = ""
         for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.S):
             try:
@@ -1003,7 +1003,7 @@ class TestAuditReport(AuditTest):
 
 
 class TestAuditReportOfARun(AuditTest):
-    """One run with refused actions, a question, an approval, a setting that leaves out the hooks, and two models with prices: each figure against the journal."""
+    """One run with refused actions, a question, an approval, a setting that skips the hooks, and two models with prices. Compares each figure with the journal."""
 
     PRICES = "prices:\n  as_of: \"2026-11-01\"\n  models:\n    usual: {input: 10, cached_input: 1, output: 100}\n    other: {input: 20, cached_input: 2, output: 200}\n"
     QUESTION = "May a slug hold digits?"
@@ -1081,7 +1081,7 @@ class TestAuditReportOfARun(AuditTest):
                         self.assertIn(between.join(str(value) for value in row.values()), text)
 
     def plain(self, format_):
-        """The report, its escapes undone."""
+        """Returns the report without its escapes."""
         text = self.assert_code(self.run_program("audit", self.task(), "--format", format_), 0).out
         return html.unescape(text) if format_ == "html" else re.sub(r"\\(.)", r"\1", text.replace("<br>", "\n"))
 

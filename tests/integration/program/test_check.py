@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`agentforge check`, which asks no model, and `agentforge fix`, whose test is a violation."""
+"""`agentforge check`, which calls no model, and `agentforge fix`, which fixes one violation."""
 
 import json
 import re
@@ -45,7 +45,7 @@ ID = re.compile(r"^V-[0-9a-f]{12}$")
 
 class CheckTest(ProgramTest):
     def make_project(self):
-        """textkit with one violation that blocks, committed."""
+        """Makes a repository of textkit with one committed violation that blocks."""
         self.make_repository()
         self.write("textkit/store.py", STORE)
         self.write("tests/test_store.py", TEST)
@@ -61,7 +61,7 @@ class CheckTest(ProgramTest):
         self.git("commit", "-q", "-m", message)
 
     def check(self, *arguments, code):
-        """What `check --json` tells."""
+        """Returns the output of `check --json`."""
         return self.assert_code(self.run_program("check", "--json", *arguments), code).json
 
     @staticmethod
@@ -112,7 +112,7 @@ class TestCheck(CheckTest):
         self.assertNotIn("SELECT", baseline)
         self.assertIn(".agentforge/conformance_baseline.yaml", self.git("status", "--short", "--untracked-files=all"), "it is to be committed")
         self.assertEqual(self.new(self.check(code=0)), [])
-        # A checkout elsewhere has the baseline alone.
+        # Another checkout has only the baseline.
         for record in (self.repository / ".agentforge" / "violations").iterdir():
             record.unlink()
         self.write("textkit/store.py", "\n\n" + STORE)
@@ -303,7 +303,7 @@ class TestCheckOfOwnCode(CheckTest):
 
 class TestFix(CheckTest):
     def fix(self, *steps, arguments=()):
-        """`fix` of the violation; each step is what the developer does."""
+        """Runs `fix` for the violation. `steps`: the actions of the developer."""
         self.make_project()
         violation = self.violation()
         entries = [{"stage": "analyze", "role": "software_architect", "step": 1, "tool_calls": call("complete", **ANALYSIS)}]
@@ -334,9 +334,9 @@ class TestFix(CheckTest):
 
     def test_does_not_end_before_the_violation_is_fixed(self):
         _, outcome = self.fix(
-            HAND_IN,                                                                                # Nothing done.
-            edit("textkit/store.py", "    " + self.QUERY, "    query = 1\n    " + self.QUERY), HAND_IN,            # Moved.
-            edit("textkit/store.py", "    query = 1\n    " + self.QUERY, "    print(word)\n    " + self.MENDED), HAND_IN,     # Another one in its place, if a minor one.
+            HAND_IN,                                                                                # Changes nothing.
+            edit("textkit/store.py", "    " + self.QUERY, "    query = 1\n    " + self.QUERY), HAND_IN,            # Moves the violation.
+            edit("textkit/store.py", "    query = 1\n    " + self.QUERY, "    print(word)\n    " + self.MENDED), HAND_IN,     # Replaces it by another, minor violation.
             edit("textkit/store.py", "    print(word)\n", ""), HAND_IN)
         self.assert_code(outcome, 0)
         self.assertEqual([gate["passed"] for gate in self.gates()], [False, False, False, True])
@@ -368,7 +368,7 @@ class TestFix(CheckTest):
         self.assert_error(self.run_program("fix", in_test["id"], "--include-uncommitted", *arguments), "AF-CLI-144")
         outcome = self.assert_code(self.run_program("fix", violation["id"], "--dry-run", *arguments), 0)
         self.assertIn(violation["id"], outcome.out)
-        self.assertIn(f"({violation['check']}, {violation['severity']})", outcome.out)      # As `check` prints it.
+        self.assertIn(f"({violation['check']}, {violation['severity']})", outcome.out)      # In the form that `check` prints.
         self.assert_error(self.run_program("start", "--pipeline", "fix", "Fix the store", *arguments), "AF-CLI-205", "agentforge fix VIOLATION")
         self.assertFalse(self.tasks())
 

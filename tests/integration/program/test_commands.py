@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command and every flag, as its help describes them."""
+"""Every command and every flag does what its help says."""
 
 import copy
 import fcntl
@@ -20,7 +20,7 @@ QUESTION = "May a slug hold digits?"
 
 
 def doubtful_transcript():
-    """Intake finds a blocking question and clarify is not sure of its answer."""
+    """Returns a transcript in which intake finds a blocking question, and clarify is not sure of its answer."""
     transcript = load_transcript()
     entry(transcript, "intake", 2)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [
         {"area": "characters", "question": QUESTION, "impact": "blocking"}]
@@ -30,14 +30,14 @@ def doubtful_transcript():
 
 
 def twice(transcript, stage):
-    """The same answers for a second visit of a stage."""
+    """Repeats a stage's answers for a second visit."""
     for found in [e for e in transcript["entries"] if e["stage"] == stage]:
         transcript["entries"].append(dict(copy.deepcopy(found), visit=2))
     return transcript
 
 
 class TestHelp(ProgramTest):
-    """What the program says of itself, anywhere."""
+    """Version, help and manual, inside and outside a repository."""
 
     def test_version(self):
         outcome = self.assert_code(self.run_program("--version"), 0)
@@ -523,7 +523,7 @@ class TestApprovals(ProgramTest):
 
 
 class TestCommandAdvice(ProgramTest):
-    """The commands that the program prints are those that fit the task, and they work when they are copied."""
+    """The commands that the program suggests fit the task, and work when copied."""
 
     def setUp(self):
         super().setUp()
@@ -650,7 +650,7 @@ class TestCommandAdvice(ProgramTest):
 
 
 class TestEscalations(ProgramTest):
-    """A blocking question that nobody but a person can answer."""
+    """A blocking question that only a person can answer."""
 
     def setUp(self):
         super().setUp()

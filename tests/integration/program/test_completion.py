@@ -12,7 +12,7 @@ from harness import PROGRAM, ProgramTest, main
 
 BIN = str(pathlib.Path(PROGRAM).resolve().parent) if PROGRAM else ""
 COMMAND_LINES = (
-    # what is typed, what must be offered, what must not
+    # the typed words, words that must be offered, words that must not
     ("agentforge pipel", {"pipelines"}, {"start"}),
     ("agentforge plugins l", {"list", "lock"}, {"show", "plugins"}),
     ("agentforge start --exit-a", {"--exit-after"}, {"--json"}),
@@ -46,7 +46,7 @@ class TestCompletion(ProgramTest):
         return ran.stdout
 
     def offered(self, lines, offers):
-        """All lines are asked of one shell: a marker stands before each answer."""
+        """Compares the offers of one shell for all lines. A marker precedes each answer."""
         answers = [{word.split("\t")[0].strip() for word in part.splitlines() if word.strip()} for part in offers.split("@@@\n")[1:]]
         self.assertEqual(len(answers), len(lines), offers)
         for (line, wanted, unwanted), answer in zip(lines, answers):

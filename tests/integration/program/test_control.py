@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals while a model is asked, requests from another terminal, and what is left of a task's children: nothing."""
+"""Ctrl-C and other signals during a model call, pause and abort from another terminal, and that no child process survives."""
 
 import json
 import os
@@ -16,12 +16,12 @@ from model_server import KEY, ModelServer
 
 
 class TestControlBySignals(ProgramTest):
-    """The model's third request is where the user loses patience."""
+    """The signal arrives during the model's third request."""
 
     AT = 3
 
     def begin(self, act):
-        """A run whose model calls `act(process)` before it answers, and answers at all only where that returns."""
+        """Starts a run whose model calls `act(process)` before it answers. It answers only if `act` returns something other than False."""
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
         started = threading.Event()
         processes = []
@@ -47,7 +47,7 @@ class TestControlBySignals(ProgramTest):
             wait_until(lambda: "stopping at the end of this step" in self.told.read_text(), "the program's word about it")
 
     def never(self):
-        """No answer: the request stays open until the test is over."""
+        """Blocks until the end of the test, so the model never answers."""
         over = threading.Event()
         self.addCleanup(over.set)
         over.wait()
@@ -89,7 +89,7 @@ class TestControlBySignals(ProgramTest):
 
 
 class TestControlFromElsewhere(ProgramTest):
-    """Another terminal asks, while a model that never answers is asked."""
+    """Another terminal pauses or aborts a task while a model call hangs."""
 
     def setUp(self):
         super().setUp()
@@ -103,7 +103,7 @@ class TestControlFromElsewhere(ProgramTest):
                       "--set", "llm.api_key_env=SCRIPTED_MODEL_KEY"]
 
     def asking(self, *arguments):
-        """A run whose model is asked and stays so."""
+        """Starts a run and waits until its model call hangs."""
         before = len(self.server.requests)
         process = self.spawn(*arguments[:1], *self.model, *arguments[1:])
         wait_until(lambda: len(self.server.requests) > before or process.poll() is not None, "the model to be asked")
@@ -132,7 +132,7 @@ class TestControlFromElsewhere(ProgramTest):
         self.assert_paused(process, "now")
 
     def test_stops_within_200_ms(self):
-        """The best of three: the machine that tests may be busy. The journal's last write says when it was saved."""
+        """Takes the best of three runs, because the test machine may be busy. The time of the journal's last write shows when the task was saved."""
         taken = []
         for ask in (lambda process: self.run_program("pause", self.task()), lambda process: os.kill(process.pid, signal.SIGTERM),
                     lambda process: self.run_program("pause", self.task())):
@@ -152,12 +152,12 @@ class TestControlFromElsewhere(ProgramTest):
 
 
 class TestControlOfChildren(ProgramTest):
-    """A child that has left its parent, its session and its terminal, and hears no polite signal."""
+    """A child process that has left its parent, its session and its terminal, and ignores SIGTERM."""
 
     def setUp(self):
         super().setUp()
         self.make_repository()
-        self.seconds = f"86{os.getpid():08d}"       # How long it sleeps names it.
+        self.seconds = f"86{os.getpid():08d}"       # A unique time, by which the test finds the process in /proc.
 
     def sleeping(self):
         found = []
@@ -165,7 +165,7 @@ class TestControlOfChildren(ProgramTest):
             try:
                 if place.name.isdigit() and (place / "cmdline").read_bytes().split(b"\0")[:2] == [b"sleep", self.seconds.encode()]:
                     found.append(int(place.name))
-            except OSError:     # It has ended meanwhile.
+            except OSError:     # The process has ended meanwhile.
                 continue
         return found
 
@@ -195,13 +195,13 @@ class TestControlOfChildren(ProgramTest):
         self.assertEqual(len(self.sleeping()), count, "not begun")
         os.kill(process.pid, end)
         process.communicate()
-        if end == signal.SIGKILL:       # Who is killed waits for nobody.
+        if end == signal.SIGKILL:       # A killed program cannot wait for its children.
             wait_until(lambda: not self.sleeping(), "the children to end")
         self.assertEqual(self.sleeping(), [])
 
 
 class TestControlOfATaskOfARepository(ProgramTest):
-    """A folder that looks like a task's, which may have come with the repository."""
+    """A folder that looks like a task's, but may have come with the repository."""
 
     def setUp(self):
         super().setUp()

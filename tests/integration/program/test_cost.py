@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a task has cost, and limits that pause it: against a model's server, whose model has a price in a table of the test's own."""
+"""The cost of a task, and limits that pause it. The model is on a server, and its price in a table of the test."""
 
 import threading
 import time
@@ -41,7 +41,7 @@ class TestCost(ProgramTest):
         paused = self.ask("--set", f"cost.prices={self.write(PRICES)}", "--set", "limits.max_steps=1")
         self.assert_error(paused, "AF-COST-012", "limits.max_steps", f"agentforge resume {self.task()[-8:]} --set limits.max_steps=", exit_code=22)
         self.assertIn("AF-COST-012", self.run_program("status", self.task()).out)
-        self.assert_error(self.run_program("resume", self.task()), "AF-COST-012", exit_code=22)     # The limit stays with the task.
+        self.assert_error(self.run_program("resume", self.task()), "AF-COST-012", exit_code=22)     # The task keeps its limit.
         done = self.assert_code(self.run_program("resume", self.task(), "--set", "limits.max_steps=50"), 0)
         calls = len(self.server.requests)
         self.assertEqual(calls, len(self.steps()))
@@ -60,7 +60,7 @@ class TestCost(ProgramTest):
 
     def test_stats_sum_the_tasks(self):
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
-        self.assert_code(self.start("--exit-after", "intake"), 0)      # From a transcript.
+        self.assert_code(self.start("--exit-after", "intake"), 0)      # With a transcript instead of a server.
         told = self.run_program("stats", "--json").json
         costs = [self.run_program("cost", task, "--json").json["total"] for task in self.tasks()]
         self.assertEqual(told["tasks"], 2)
@@ -76,7 +76,7 @@ class TestCost(ProgramTest):
             self.assertIn(word, text)
 
     def test_stats_have_each_figure_of_the_specification(self):
-        """Over all tasks, and by pipeline and model."""
+        """Figures over all tasks, and by pipeline and model."""
         self.assert_code(self.ask("--set", f"cost.prices={self.write(PRICES)}"), 0)
         self.assert_code(self.start("--exit-after", "intake", "--approve", "intake"), 22)
         waiting = next(task for task in self.tasks() if self.records("approval_requested", task))
@@ -154,7 +154,7 @@ class TestCost(ProgramTest):
 
 
 class TestStats(ProgramTest):
-    """Figures of delivered tasks: two that were delivered, of which one is on main, and one that ended before."""
+    """Figures of delivered tasks: two tasks were delivered, one of them is merged into main, and a third ended earlier."""
 
     @classmethod
     def setUpClass(cls):
@@ -200,7 +200,7 @@ class TestStats(ProgramTest):
         self.assertRegex(self.run_program("stats").out, r"delivered +67 %  2 of 3; 3 have ended\n")
 
     def test_steps_and_tokens_are_those_of_delivered_tasks(self):
-        """The median of two is the lower; the shortest task of all was not delivered."""
+        """The median of two figures is the lower one. The shortest task does not count, because it was not delivered."""
         told = self.stats()
         self.assertLess(len(self.steps(self.early)), len(self.steps(self.first)))
         self.assertEqual(told["steps_per_delivered_task"], len(self.steps(self.first)))
@@ -220,7 +220,7 @@ class TestStats(ProgramTest):
 
 
 class TestStatsOfTrouble(ProgramTest):
-    """A task whose gates failed on the way, and one of another pipeline that asks a person."""
+    """A task with failed gates, and one of another pipeline that asks a person."""
 
     def test_stats_report_the_rates_of_escalations_and_passed_gates(self):
         self.make_repository()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9, SIGINT and a second process: the journal is the truth, and `resume` comes to the same tree."""
+"""kill -9, SIGINT and a second process: `resume` continues from the journal and produces the same tree."""
 
 import os
 import random
@@ -31,7 +31,7 @@ class CrashTest(ProgramTest):
         return self.journal_bytes().count(b"\n- {")
 
     def kill_when(self, process, condition, what):
-        """Whether it was killed; otherwise it had ended."""
+        """Kills the process once the condition holds. Returns False if it ended first."""
         wait_until(lambda: process.poll() is not None or condition(), what)
         if process.poll() is not None:
             return False
@@ -55,7 +55,7 @@ class CrashTest(ProgramTest):
 
 
 class TestCrashKilled(CrashTest):
-    """Killed at chosen and at random moments."""
+    """A task killed at chosen and at random moments."""
 
     def test_a_task_killed_repeatedly_reaches_the_same_tree(self):
         transcript = TRANSCRIPT
@@ -84,7 +84,7 @@ class TestCrashKilled(CrashTest):
         for number in range(12):
             wanted = 1 + number * (total - 2) // 11
             with self.subTest(record=wanted):
-                for attempt in range(20):       # Near its end a task may be done before it is seen to get there: then once more.
+                for attempt in range(20):       # Near its end, a task may finish before the kill. Then try again.
                     self.repository = None
                     self.make_repository(f"copy-{number}-{attempt}")
                     process = self.begin(transcript)
@@ -103,10 +103,10 @@ class TestCrashKilled(CrashTest):
 
 
 class TestCrashInterrupted(CrashTest):
-    """Asked to stop, and two at once."""
+    """A stop request, and two processes for one task."""
 
     def stopped_at(self, wanted, *arguments):
-        """A process that stands still with the task in its hands."""
+        """Returns a stopped process (SIGSTOP) that holds the task's lock."""
         process = self.begin(self.write_transcript(short_transcript()), *arguments)
         wait_until(lambda: process.poll() is not None or self.records_written() >= wanted, f"record {wanted}")
         os.kill(process.pid, signal.SIGSTOP)
@@ -164,7 +164,7 @@ class TestCrashInterrupted(CrashTest):
 
 
 class TestCrashDamagedJournal(CrashTest):
-    """A journal that was changed is refused; one that was cut off by a crash is recovered."""
+    """AgentForge refuses a changed journal, and recovers one that a crash cut off."""
 
     def setUp(self):
         super().setUp()
@@ -172,7 +172,7 @@ class TestCrashDamagedJournal(CrashTest):
         self.file = self.task_folder() / "actions.yaml"
 
     def unfinished(self):
-        """The journal as a crash before the end would have left it."""
+        """Returns the journal's lines as a crash before the task's end would leave them."""
         lines = self.file.read_bytes().splitlines(keepends=True)
         return lines[:-3]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`agentforge dashboard` as a browser and as an attacker meet it: a real server on a free port, and one on a UNIX socket."""
+"""`agentforge dashboard`, used by a browser and by an attacker: a real server on a free port, and one on a UNIX socket."""
 
 import base64
 import http.client
@@ -22,7 +22,7 @@ HOSTILE = "<script>alert('canary')</script><img src=x onerror=alert(1)> ${7*7} A
 
 
 class Client:
-    """One browser: it keeps the cookie."""
+    """A browser, which keeps the cookie."""
 
     def __init__(self, port, cookie=None):
         self.port, self.cookie = port, cookie
@@ -78,7 +78,7 @@ class DashboardTest(ProgramTest):
         self.process, self.told = process, json.loads(line)
 
     def events_of(self, client, last=None):
-        """The events that the client is sent, as they come."""
+        """Yields the events that the server sends to the client."""
         connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
         connection.request("GET", "/api/events", headers={"Host": client.host, "Cookie": client.cookie} | ({"Last-Event-ID": last} if last else {}))
         answer = connection.getresponse()
@@ -97,7 +97,7 @@ class DashboardTest(ProgramTest):
                 fields = {}
 
     def next_change(self, stream, **wanted):
-        """The next update with these fields."""
+        """Returns the next update with these fields."""
         while True:
             event = next(stream)
             self.assertNotIn(event["event"], ("dropped", "reset"))
@@ -208,7 +208,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual(client.json("/api/attention")["items"], [])
 
     def test_status_and_the_api_give_the_same_figures(self):
-        """Of a task that was delivered, one that waits for a person, and one that was stopped: each field, in JSON and in text."""
+        """Compares each field of a delivered task, a waiting one and a paused one, in JSON and in text."""
         self.assert_code(self.start(), 0)
         self.assert_code(self.start("--exit-after", "spec", "--approve", "spec"), 22)
         self.assert_code(self.start("--set", "limits.max_steps=3"), 22)
@@ -221,7 +221,7 @@ class TestDashboard(DashboardTest):
             self.assertEqual(told["states"], list_of_status["counts"])
         self.assertEqual((stats["delivered"], stats["rework"]["delivered_commits"]), (1, 1))
         self.assertEqual(list_of_status["counts"], {"waiting": 1, "awaiting_approval": 1, "completed": 1, "paused": 1})
-        self.assertEqual(client.json("/api/tasks?state=paused")["counts"], list_of_status["counts"])     # A choice of states, whichever is chosen.
+        self.assertEqual(client.json("/api/tasks?state=paused")["counts"], list_of_status["counts"])     # The counts do not depend on the chosen state.
         self.assertEqual(client.json("/api/tasks?q=nothing+of+the+kind")["counts"], {"waiting": 0})
         listed = {entry["task_id"]: entry for entry in list_of_status["tasks"]}
         self.assertEqual(sorted(told["status"] for told in listed.values()), ["awaiting_approval", "completed", "paused"])
@@ -229,7 +229,7 @@ class TestDashboard(DashboardTest):
         for task, entry in listed.items():
             shown = client.json(f"/api/tasks/{task}")
             told = self.run_program("status", task, "--json").json
-            if not shown["timing"]["completed_at"]:     # Until now, and these were not asked at once.
+            if not shown["timing"]["completed_at"]:     # The time of a running task grows between the two requests.
                 elapsed = [figures["timing"].pop("elapsed_seconds") for figures in (told["figures"], api[task])]
                 self.assertLess(abs(elapsed[0] - elapsed[1]), 30)
             self.assertEqual(told["figures"], api[task])
@@ -263,7 +263,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual(shown["files"]["changes"], diff["files"])
 
     def assert_described(self, value, schema, schemas, place):
-        """Each field of an answer is described, and each required one is there."""
+        """Checks that each field of an answer is described, and that no required field is missing."""
         schema = schemas[schema["$ref"].rsplit("/", 1)[1]] if "$ref" in schema else schema
         self.assertIs(type(value), {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int}[schema["type"]], place)
         self.assertIn(value, schema.get("enum", [value]), place)
@@ -343,7 +343,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual((status, json.loads(text)["code"]), (400, "AF-EXT-012"), text)
 
     def test_a_task_is_extended_on_the_page(self):
-        """Behind the artifact that is shown, and again behind the end that it has come to."""
+        """Extends the task after the shown artifact, and again after its end."""
         self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
         client = self.begin("--port", "0")
         task = self.task()
@@ -444,7 +444,7 @@ class TestDashboard(DashboardTest):
         self.assertEqual([each["name"] for each in client.json("/api/repositories")["repositories"]], ["textkit"])
 
     def test_changes_are_reported_without_file_events(self):
-        """The folder of the tasks comes after the dashboard, so it has to look by itself."""
+        """The folder of the tasks is created after the dashboard starts, so the dashboard must poll."""
         self.assertFalse((self.repository / ".agentforge" / "tasks").exists())
         client = self.begin("--port", "0")
         stream = self.events_of(client)
@@ -487,13 +487,13 @@ class TestDashboard(DashboardTest):
 
 
 class TestDashboardOfSets(DashboardTest, SetTest):
-    """One request over several repositories, and tasks that wait for others."""
+    """Sets (one request over several repositories), and tasks that wait for others."""
 
     def test_a_set_is_shown_with_its_parts_as_in_status(self):
         client = self.begin("--port", "0")
         self.assertEqual(client.json("/api/sets"), {"sets": [], "problems": []})
         self.start_set("--set", "delivery.set_test=[\"false\"]")
-        # A process is seen to be gone a moment after it went.
+        # The dashboard notices the end of a process a moment later.
         wait_until(lambda: all(part["state"] == "paused" for part in client.json("/api/sets")["sets"][0]["parts"]), "the end of the processes")
         shown, = client.json("/api/sets")["sets"]
         self.assertEqual((shown["set_id"], shown["request"], shown["phase"], shown["available_actions"]), (self.set_id(), SET_REQUEST, "specified", ["resume", "abort"]))
@@ -512,7 +512,7 @@ class TestDashboardOfSets(DashboardTest, SetTest):
         stream = self.events_of(client)
         self.assertEqual(next(stream)["event"], "hello")
         told = self.set_file()
-        (self.sets()[0] / "set.yaml").write_text(json.dumps(told | {"reason": "a note"}), encoding="utf-8")    # As soon as a client listens.
+        (self.sets()[0] / "set.yaml").write_text(json.dumps(told | {"reason": "a note"}), encoding="utf-8")    # The dashboard reports changes as soon as a client listens.
         self.next_change(stream, type="set", task_id=self.set_id(), state=told["phase"])
         self.assert_code(self.resume_set("--set", "delivery.set_test=[\"true\"]"), 0)
         phases = []
@@ -619,7 +619,7 @@ class TestDashboardUnderAttack(DashboardTest):
         slow = [self.raw(b"GET /api/tasks HTTP/1.1\r\nHost: ") for _ in range(20)]
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
         self.assertEqual(len(slow), 20)
-        self.assertRegex(self.read_all(slow[0])[:12], rb"^(HTTP/1\.[01] 4.*)?$")       # Closed when its time is over.
+        self.assertRegex(self.read_all(slow[0])[:12], rb"^(HTTP/1\.[01] 4.*)?$")       # Closed at its time limit.
         self.assertIn(b"AF-DASH-040", self.read_all(unfinished))
         self.assertRegex(self.read_all(self.raw(self.head("GET", "/" + "a" * 20_000, "Connection: close")))[:12], rb"^(HTTP/1\.[01] 4.*)?$")
         self.assertEqual(self.client.ask("GET", "/api/tasks")[0], 200)
@@ -638,7 +638,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
     def test_an_unreadable_head_is_answered_with_a_problem_document(self):
-        """No length, or one that is not a number; a header, an address, all of it too large; too many headers; no header at all."""
+        """A missing or invalid length; a header, an address or a whole head that is too large; too many headers; no header at all."""
         place = self.task_place + "/abort"
         given = (f"Origin: http://{self.client.host}", "Content-Type: application/json")
         for method, path, lines, code in (("POST", place, (*given,), 411), ("POST", place, (*given, "Content-Length: two"), 400), ("POST", place, (*given, "Content-Length: -2"), 400),
@@ -656,7 +656,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertNotEqual(self.client.json(self.task_place)["status"]["state"], "aborted")
 
     def test_a_head_of_100_lines_is_accepted_and_one_of_101_is_refused(self):
-        for lines, code in ((97, 200), (98, 431)):     # Beside the first one, the host and the cookie.
+        for lines, code in ((97, 200), (98, 431)):     # Plus the request line, the host and the cookie.
             answer = self.read_all(self.raw(self.head("GET", "/api/tasks", "Connection: close", *(f"X-{n}: 1" for n in range(lines - 1)))))
             self.assertEqual(int(answer.split()[1]), code, lines)
 
@@ -670,7 +670,7 @@ class TestDashboardUnderAttack(DashboardTest):
         self.assertIn(b"connection: keep-alive", answer.lower())
 
     def test_a_head_that_breaks_the_rules_of_http_is_answered_with_a_problem_document(self):
-        """The first line, names and values of headers; a head that is cut off, or never ends."""
+        """A bad request line; bad names and values of headers; a head that is cut off or never ends."""
         ends = f"\r\nHost: {self.client.host}\r\nCookie: {self.client.cookie}\r\n".encode()
         ok = b"GET /api/stats HTTP/1.1" + ends
         for sent, code in ((b"hello\r\n\r\n", 400), (b"\r\n\r\n", 400), (b"\x16\x03\x01\x02\r\n\r\n", 400), (b"GET /\r\n\r\n", 400), (b"GET  /api/stats HTTP/1.1" + ends + b"\r\n", 400),
@@ -745,7 +745,7 @@ class TestDashboardUnderAttack(DashboardTest):
 
     @staticmethod
     def is_reset(connection):
-        """Found out without reading what the dashboard sent."""
+        """True if the dashboard has reset the connection. Reads nothing from it."""
         try:
             connection.sendall(b" ")
             return False
@@ -851,7 +851,7 @@ class TestDashboardOnASocket(DashboardTest):
 
 
 class Chromium:
-    """Debian's Chromium without a window, driven by its own protocol through two pipes; scripts/test --browser goes through the whole page."""
+    """Debian's Chromium without a window, controlled by its own protocol through two pipes. `scripts/test --browser` tests the whole page."""
 
     FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a verified change: hooks, signatures, branches, patches, a base that moves, and the archive."""
+"""Delivery of a verified change: hooks, signatures, branches, patches, a moving base, and the archive."""
 
 import os
 import subprocess
@@ -29,13 +29,13 @@ class DeliveriesTest(ProgramTest):
         return path
 
     def of_the_user(self, key, value):
-        """In the user's own git configuration, not the repository's."""
+        """Sets a key in the user's git configuration, not the repository's."""
         self.environment["GIT_CONFIG_GLOBAL"] = str(self.home / ".gitconfig")
         self.git("config", "--global", key, value)
 
 
 class TestDeliveryBranchWithHooks(DeliveriesTest):
-    """One task, delivered through a hook and a signature, then rebased, applied, archived (a run takes seconds, so they are steps of one)."""
+    """One task, delivered with a hook and a signature, then rebased, applied and archived. A run takes seconds, so these are steps of one test."""
 
     def test_a_task_becomes_a_signed_branch_through_hooks(self):
         self.make_repository()
@@ -140,7 +140,7 @@ class TestDeliveryBranchWithHooks(DeliveriesTest):
 
 
 class TestApplyInterrupted(DeliveriesTest):
-    """A full disk and a killed process, on a checkout with changes of the user's own."""
+    """A full disk and a killed process, in a checkout with the user's own changes."""
 
     def setUp(self):
         super().setUp()
@@ -166,7 +166,7 @@ class TestApplyInterrupted(DeliveriesTest):
         expected = None
         for delay in range(0, 60, 3):
             process = self.spawn("apply", self.task())
-            time.sleep(delay / 1000)        # Anywhere in its course: where it ends does not matter.
+            time.sleep(delay / 1000)        # Kills it at any point, or after its end.
             process.kill()
             process.wait()
             process.communicate()
@@ -188,7 +188,7 @@ class TestApplyInterrupted(DeliveriesTest):
                 (self.repository / path).write_bytes(content)
 
     def kill_at_each_step(self, *command):
-        """Yields the number of each step at which the command is killed, until it ends by itself."""
+        """Kills the command at one step after another, until it ends by itself. Yields the step's number after each kill."""
         shim = self.folder / "kill_at.so"
         subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, SOURCE / "tests" / "integration" / "program" / "kill_at.c", "-ldl"], check=True)
         for step in range(1, 60, 2):
@@ -213,7 +213,7 @@ class TestApplyInterrupted(DeliveriesTest):
             self.assertIn(f"was only partly taken out of the checkout: its process ended; `agentforge undo {self.task()[-8:]}` finishes it", notice)
 
     def test_a_killed_apply_is_finished_after_git_restore(self):
-        """The next one puts the restored files in place again, and stages all."""
+        """The next `apply` writes the restored files again, and stages all files."""
         self.git("commit", "-q", "-a", "-m", "mine")
         self.assert_code(self.run_program("apply", self.task(), "--index"), 0)
         expected, staged = self.files(), self.git("diff", "--cached")
@@ -234,7 +234,7 @@ class TestApplyInterrupted(DeliveriesTest):
 
 
 class TestApplyOfOtherKinds(DeliveriesTest):
-    """A hook turns a file into a folder, a folder into a file, and a link into a file."""
+    """A hook replaces a file by a folder, a folder by a file, and a link by a file."""
 
     CHANGE = ("git diff --cached --name-only | grep -q textkit/slug.py || exit 0\n"
               "rm docs/file && mkdir docs/file && echo in > docs/file/in\n"
@@ -322,7 +322,7 @@ class TestDeliveryPullRequest(DeliveriesTest):
 
 
 class TestDeliverySignedUncommittedWithSubmodule(DeliveriesTest):
-    """One task that begins on uncommitted changes beside a submodule, is signed with a real SSH key, and whose base moves meanwhile."""
+    """One task that begins on uncommitted changes in a repository with a submodule, and is signed with a real SSH key. Its base moves meanwhile."""
 
     def add_submodule(self):
         library = self.folder / "library"
@@ -375,7 +375,7 @@ class TestDeliverySignedUncommittedWithSubmodule(DeliveriesTest):
 
 
 class TestDeliveryOfFilesThatActLater(DeliveriesTest):
-    """Files that tools obey later: a task names them in its specification, and a person approves what they hold, once."""
+    """Files that tools obey later: the specification names them, and a person approves their contents once."""
 
     WORKFLOW = ".github/workflows/tests.yml"
 
@@ -402,7 +402,7 @@ class TestDeliveryOfFilesThatActLater(DeliveriesTest):
 
 
 class TestDeliveryInARepositoryThatNamesPrograms(DeliveriesTest):
-    """Whatever `.git/config`, `.gitattributes`, hooks and submodules name, no command runs it outside the sandbox."""
+    """No command runs a program outside the sandbox because `.git/config`, `.gitattributes`, a hook or a submodule names it."""
 
     def setUp(self):
         super().setUp()
@@ -418,7 +418,7 @@ class TestDeliveryInARepositoryThatNamesPrograms(DeliveriesTest):
         self.program = self.script(self.folder / "planted", f"#!/bin/sh\necho \"$0 $@\" >> {self.ran}\ncat\n")
 
     def plant(self, *where):
-        """Names the program wherever git looks for one, in these repositories' own configuration."""
+        """Sets the program for every git key that runs a program, in the configuration of these repositories."""
         for place in where:
             for key in ("core.fsmonitor", "filter.planted.clean", "filter.planted.smudge", "diff.planted.textconv", "diff.planted.command", "diff.external", "merge.planted.driver",
                         "core.pager", "core.editor", "core.sshCommand", "credential.helper", "gpg.program", "gpg.ssh.program", "gpg.x509.program", "core.askPass", "core.gitProxy",
@@ -461,7 +461,7 @@ class TestDeliveryInARepositoryThatNamesPrograms(DeliveriesTest):
         self.assertEqual(len(self.tasks()), 2)
 
     def test_doctor_reads_versions_without_running_files_of_the_repository(self):
-        self.script(self.folder / "bin/git", '#!/bin/sh\n[ -x ./toolchain ] && ./toolchain\nexec /usr/bin/git "$@"\n')      # As rustup and yarn do with what a repository names.
+        self.script(self.folder / "bin/git", '#!/bin/sh\n[ -x ./toolchain ] && ./toolchain\nexec /usr/bin/git "$@"\n')      # Rustup and yarn also run a program that the repository names.
         self.environment["PATH"] = f"{self.folder / 'bin'}:{self.environment['PATH']}"
         self.script(self.repository / "toolchain", self.program.read_text())
         self.assertIn("git version", self.run_program("doctor").out)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's request, from the words to the commit."""
+"""The demo's request, from `start` to the commit."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from terminal import Terminal
 
 
 class TestDelivery(ProgramTest):
-    """One run of examples/transcripts/slugify.yaml, looked at from all sides (a run takes seconds)."""
+    """One run of examples/transcripts/slugify.yaml, which all tests share, because a run takes seconds."""
 
     @classmethod
     def setUpClass(cls):
@@ -22,7 +22,7 @@ class TestDelivery(ProgramTest):
         cls.shared.setUp()
         shared = cls.shared
         shared.make_repository()
-        # What a user has lying about: a staged change, an unstaged one, a new file.
+        # The user's own changes: a staged one, an unstaged one, a new file.
         (shared.repository / "README.md").write_text("mine, staged\n")
         shared.git("add", "README.md")
         (shared.repository / "textkit" / "words.py").write_text("mine, not staged\n")
@@ -162,7 +162,7 @@ class TestDelivery(ProgramTest):
                 self.assertGreater(sections["total"], 8000 - 256, step)
 
     def contexts(self):
-        """Each step with what it was shown."""
+        """Returns each step with its context."""
         blobs = {blob["sha256"]: blob.get("text") for blob in yaml.safe_load((self.task_folder() / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
         return [(step, blobs[step["context_blob"]]) for step in self.steps()]
 
@@ -214,8 +214,8 @@ class TestDelivery(ProgramTest):
     def test_status_agrees_with_the_state_file(self):
         state = yaml.safe_load((self.task_folder() / "state.yaml").read_text(encoding="utf-8"))
         shown = self.run_program("status", self.task(), "--json").json
-        self.assertEqual((shown["status"], shown.pop("changed_artifacts")), ("completed", []))       # Looked for now, in no file.
-        self.assertEqual(shown.pop("figures")["steps"]["total"], state["steps"])                     # Computed, as the dashboard does.
+        self.assertEqual((shown["status"], shown.pop("changed_artifacts")), ("completed", []))       # `status` computes this; state.yaml does not have it.
+        self.assertEqual(shown.pop("figures")["steps"]["total"], state["steps"])                     # Computed as for the dashboard; not in state.yaml.
         for key, value in shown.items():
             with self.subTest(key):
                 self.assertEqual(state[key], value)
@@ -291,7 +291,7 @@ class TestDelivery(ProgramTest):
 
 
 class TestDeliveryPlaces(ProgramTest):
-    """Where the program is started from makes no difference."""
+    """The folder in which the program starts makes no difference."""
 
     def test_runs_from_a_subfolder_and_from_elsewhere_give_the_same_tree(self):
         self.make_repository()

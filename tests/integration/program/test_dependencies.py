@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a specification depends on: stages of other tasks, and artifacts of other repositories."""
+"""Dependencies of a specification: stages of other tasks, and artifacts of other repositories."""
 
 import json
 
@@ -14,13 +14,13 @@ class DependencyTest(ProgramTest):
         self.make_repository()
 
     def depending(self, **dependencies):
-        """The short transcript with a specification that depends on these."""
+        """Returns the short transcript with a specification that has these dependencies."""
         transcript = short_transcript()
         entry(transcript, "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["dependencies"] = dependencies
         return transcript
 
     def other_task(self, *arguments):
-        """A task that rests after its specification, or where `arguments` say."""
+        """Runs a task that ends after its specification, or waits where `arguments` say. Returns its id."""
         before = set(self.tasks())
         self.assert_code(self.start(*(arguments or ("--exit-after", "spec")), transcript=short_transcript()), 0 if not arguments else 22)
         return (set(self.tasks()) - before).pop()
@@ -102,7 +102,7 @@ class TestTaskDependency(DependencyTest):
         self.assertIn(f"task {first} waits for task {second}, and task {second} for task {first}", errors)
 
     def test_a_cycle_closed_after_both_specifications_were_accepted_fails_the_task(self):
-        """Neither specification counts before a person has approved it, so no stage could be told of the circle."""
+        """Neither specification counts before a person approves it, so no earlier stage can report the cycle."""
         first = self.other_task("--approve", "intake", "--approve", "spec")
         second, _ = self.started(self.depending(tasks=[{"task_id": first, "required_stage": "deliver"}]), 22, "--approve", "spec")
         own = self.transcript_arguments
@@ -123,7 +123,7 @@ class TestTaskDependency(DependencyTest):
         file = self.folder / "spec.yaml"
         file.write_text(yaml.safe_dump(specification), encoding="utf-8")
         third = self.assert_code(self.start("--from-spec", file, transcript=short_transcript()), 22)
-        self.assertIn("AF-DEP-001", third.err)      # It waits for the second, which waits for the first: no circle.
+        self.assertIn("AF-DEP-001", third.err)      # The third waits for the second, which waits for the first: no cycle.
 
     def test_an_unknown_key_of_a_dependency_is_refused(self):
         outcome = self.start(transcript=self.depending(tasks=[{"task_id": "task-20260101-a-00000000", "required_stage": "spec", "requiredstage": "spec"}]))

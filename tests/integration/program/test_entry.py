@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a task begins: with a specification, with tests, with another task's work, at a later stage; and what is refused."""
+"""The beginning of a task: with a specification, with tests, with another task's work, at a later stage; and refused beginnings."""
 
 import hashlib
 import re
@@ -40,7 +40,7 @@ class SlugifyTest(unittest.TestCase):
 
 
 def specification():
-    """What SPEC hands in for the request."""
+    """Returns the specification that SPEC hands in for the request."""
     return entry(load_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]
 
 
@@ -212,7 +212,7 @@ class TestEntrySkipTo(EntryTest):
         self.assert_error(self.run_with(short_transcript(), "implement", "--from-spec", self.spec_file(), "--exit-after", "analyze", "Implement"), "AF-EXT-006", "analyze")
 
     def test_an_end_that_would_not_run_is_refused(self):
-        """What is left out, or comes from outside, is not a stage to begin or end with, and nobody is asked about it."""
+        """A task cannot begin or end with a skipped stage, or one whose artifact comes from outside, and nobody can be asked there."""
         own = yaml.safe_load((SOURCE / "config/pipelines/implement.yaml").read_text(encoding="utf-8"))
         next(stage for stage in own["pipeline"]["stages"] if stage["name"] == "clarify")["required"] = False
         own["pipeline"]["stages"][1]["entry_point"] = True
@@ -288,7 +288,7 @@ class TestEntryFromTests(EntryTest):
         text = TESTS.replace('slugify("?!"), ""', '"", ""')
         outcome = self.assert_error(self.implement(self.folder_of_tests(text)), "AF-EXT-008", "empty_slug")
         self.assertEqual(self.steps(), [], outcome)
-        self.assertNotIn("agentforge resume", outcome.all)      # What was given stays as it is: resuming would fail again.
+        self.assertNotIn("agentforge resume", outcome.all)      # The given tests do not change, so resuming would fail again.
         self.assert_nothing_delivered()
 
     def test_tests_that_cannot_be_loaded_end_the_task(self):
@@ -339,7 +339,7 @@ class TestEntryFromTask(EntryTest):
         self.assertEqual(len(self.tasks()), 1)
 
     def test_the_remedy_for_a_task_without_a_specification_works(self):
-        """By its state: one that has ended is continued, one that waits is approved, one that was aborted has none any more."""
+        """The remedy depends on the task's state: continue an ended task, approve a waiting one; an aborted one has no remedy."""
         self.assert_code(self.start("--pipeline", "design", "--iterate"), 22)
         task = self.task()
         implement = lambda: self.run_with(only(short_transcript(), "red"), "implement", "--from-task", task, "--exit-after", "red", "Implement")  # noqa: E731
@@ -392,7 +392,7 @@ class TestEntryFromTask(EntryTest):
         self.assert_code(self.run_with(rest, *implement, "--dry-run"), 0)
 
     def test_a_specification_whose_commit_is_gone_is_usable_if_confirmed(self):
-        """Nobody can tell any more which of its files were changed."""
+        """Without the commit, AgentForge cannot tell which files have changed since."""
         self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
         base = self.git("rev-parse", "HEAD").strip()
         self.git("commit", "--amend", "-q", "-m", "Rewritten")
@@ -433,7 +433,7 @@ class TestEntryFromTask(EntryTest):
         self.assertEqual(([each["artifact_type"] for each in self.records("external_artifact_imported", task)], self.stages(task=task)), (["findings"], ["spec"]))
 
     def test_tests_that_a_task_provides_are_not_rewritten(self):
-        """Each is traced as its task traced it, whatever its file says."""
+        """Each test keeps the requirement that its task gave it, whatever its file says."""
         transcript = only(short_transcript(), "analyze", "red")
         self.assertNotIn("REQ-", str(entry(transcript, "red", 1)["tool_calls"]))
         self.assert_code(self.run_with(transcript, "test", "--spec", self.spec_file()), 0)
@@ -465,7 +465,7 @@ class TestEntryFromTask(EntryTest):
 
 
 class TestGoalPipelines(EntryTest):
-    """Each goal, and the command that starts it."""
+    """Each goal, with the command that starts it."""
 
     def test_test_runs_analyze_and_red_on_a_specification(self):
         self.assert_code(self.run_with(only(short_transcript(), "analyze", "red"), "test", "--spec", self.spec_file()), 0)
@@ -509,7 +509,7 @@ class TestGoalPipelines(EntryTest):
 
 
 class TestSpecificationTemplates(EntryTest):
-    """Templates as the specification writes them, unchanged."""
+    """Templates, copied unchanged from the specification."""
 
     def setUp(self):
         super().setUp()
@@ -553,7 +553,7 @@ class TestOverlays(EntryTest):
         self.assertNotIn("refactor", [record["stage"] for record in self.records("stage_started")])
 
     def test_a_template_that_would_fail_at_run_time_is_refused_with_its_line(self):
-        """A stage that is taken out and built on; a stage whose code needs what no stage makes."""
+        """A removed stage whose artifact another stage needs; a stage whose plugin needs an artifact that no stage makes."""
         self.overlay({"remove": "clarify"}, {"remove": "spec"})
         refused = self.assert_code(self.run_program("pipelines", "validate"), 1)
         self.assertRegex(refused.all, r"AF-PIPE-020: stage red builds on a specification.*\.agentforge/pipelines/implement\.yaml:6:")
@@ -574,7 +574,7 @@ class TestOverlays(EntryTest):
         self.assertEqual(self.tasks(), [])
 
     def test_the_stage_of_the_pages_example_runs_where_it_is_inserted(self):
-        """docs/pipelines.md, with its `after: spec` and with the `before: red` that it names."""
+        """Runs the example of docs/pipelines.md with `after: spec`, and with its alternative `before: red`."""
         example = re.search(r"^```\n# \.agentforge/pipelines/implement\.yaml\n(.*?)^```", (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8"), re.M | re.S).group(1)
         self.assertRegex(example, r"after: spec +# or before: red\n")
         file = self.repository / ".agentforge/pipelines/implement.yaml"
@@ -623,19 +623,19 @@ class TestOverlays(EntryTest):
 
 
 class TestEntryPage(EntryTest):
-    """The commands of docs/pipelines.md, as they stand there."""
+    """The commands of docs/pipelines.md, word for word."""
 
     def commands(self):
         page = (SOURCE / "docs" / "pipelines.md").read_text(encoding="utf-8")
         return [line for block in re.findall(r"^```\n(.*?)^```", page, re.M | re.S) for line in block.splitlines() if line.startswith("agentforge ")]
 
     def plan_of(self, words):
-        """Pipeline and stages of a command that starts a task, which is not started."""
+        """Returns the pipeline and stages of a command that starts a task, by its `--dry-run`."""
         told = self.assert_code(self.run_program(*words, "--transcript", TRANSCRIPT, "--dry-run", "--json"), 0).json
         return told["pipeline"], [stage["name"] for stage in told["stages"] if not stage["skipped"]]
 
     def violation(self):
-        """The id of a violation in the last commit."""
+        """Commits a violation. Returns its id."""
         (self.repository / "textkit" / "store.py").write_text(STORE, encoding="utf-8")
         self.git("add", "-A")
         self.git("commit", "-q", "-m", "Add a store")
@@ -658,7 +658,7 @@ class TestEntryPage(EntryTest):
         self.assert_error(self.run_program("fix", "V-04b31cde217a", "--transcript", TRANSCRIPT), "AF-GATE-171", "V-04b31cde217a")
         self.assertEqual(self.tasks(), [])
 
-    # What the commands that start a task run, in the order of the page.
+    # The pipelines of the commands that start a task, in the order of the page.
     PLANS = [("design", "intake clarify analyze spec"), ("implement", "intake clarify analyze spec"), ("implement", "intake clarify analyze"),
              ("implement", "red green refactor deliver"), ("implement", "red green refactor deliver"), ("implement", "green refactor deliver"), ("test", "analyze red"), ("test", "analyze red"),
              ("implement", "red green refactor deliver"), ("mine", "spec"), ("mine", "intake analyze spec")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each command that the program documents is run; what is new: in the background, in a trial, streamed, followed, paused; and settings."""
+"""Runs each documented command. Also tests options that need their own setup (`--detach`, `--dry-run`, streaming, following, pausing), and settings."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def leaves(command):
 
 
 class TestEveryCommand(ProgramTest):
-    """One repository with a task that has ended and one that waits; each command once as it is and once with --json."""
+    """One repository with an ended task and a waiting one. Runs each command once without and once with --json."""
 
     def setUp(self):
         super().setUp()
@@ -33,7 +33,7 @@ class TestEveryCommand(ProgramTest):
         self.environment["AGENTFORGE_LLM_TRANSCRIPT"] = str(TRANSCRIPT)
 
     def commands(self):
-        """What is run for each command, and with which exit code it ends; {None}: whatever comes, as long as it is told well."""
+        """Returns the arguments and the expected exit code of each command. None: any code."""
         approval = self.run_program("escalations", "list", "--json").json["escalations"][0]["id"]
         return {
             "init": ((), 0),
@@ -103,7 +103,7 @@ class TestEveryCommand(ProgramTest):
             "doctor": ((), None),
             "completion": (("bash",), 0),
             "help": (("start",), 0),
-            "dashboard": (("--port", "0", "--socket", "socket"), 2),      # It runs until it is ended: test_dashboard.py.
+            "dashboard": (("--port", "0", "--socket", "socket"), 2),      # A valid call runs until a signal ends it: test_dashboard.py.
             "repo add": ((), None),
             "repo list": ((), 0),
             "repo remove": (("none",), 1),
@@ -132,7 +132,7 @@ class TestCommandInTheBackground(ProgramTest):
         self.make_repository()
 
     def hanging(self):
-        """A command as a model that answers when a file appears."""
+        """Returns a command as the model, which answers once a file exists."""
         answer, asked = self.folder / "answer", self.folder / "asked"
         model = self.folder / "model.sh"
         model.write_text(f"#!/bin/sh\n: >{asked}\nwhile [ ! -e {answer} ]; do sleep 0.05; done\n")
@@ -184,7 +184,7 @@ class TestCommandInTheBackground(ProgramTest):
         self.assert_code(self.run_program("resume", task, "--set", "llm.backend=replay", "--set", f"llm.transcript={TRANSCRIPT}"), 0)
 
     def attached(self, task):
-        """A process that has said that it is attached."""
+        """Starts `attach`, and returns the process once it has printed that it is attached."""
         process = self.spawn("attach", task)
         self.assertIn(f"Attached to {task[-8:]}", process.stderr.readline())
         return process
@@ -250,7 +250,7 @@ class TestCommandInTheBackground(ProgramTest):
         short = self.task()[-8:]
         while shown() != [short + " running running"]:
             pass
-        os.killpg(runs.pid, signal.SIGKILL)     # It writes nothing more.
+        os.killpg(runs.pid, signal.SIGKILL)     # The killed task writes no more records.
         while shown() != [short + " running"]:
             pass
         process.send_signal(signal.SIGINT)
@@ -298,7 +298,7 @@ class TestTrialCommand(ProgramTest):
 
 
 class TestHelpPages(ProgramTest):
-    """The pages that messages name."""
+    """The help pages that messages refer to."""
 
     def test_help_shows_a_page_by_the_name_used_in_messages(self):
         self.assertEqual(self.assert_code(self.run_program("help", "docs/gates.md"), 0).out, (SOURCE / "docs/gates.md").read_text())
@@ -437,7 +437,7 @@ class TestConfig(ProgramTest):
         self.assertEqual(self.settings.read_text(), before)
 
     def test_set_keeps_the_permissions_of_the_file(self):
-        for mode, level in ((0o600, "info"), (0o666, "debug")):      # The second is more than any umask leaves a new file.
+        for mode, level in ((0o600, "info"), (0o666, "debug")):      # No umask gives a new file the second mode.
             self.settings.chmod(mode)
             self.assert_code(self.run_program("config", "set", "log.level", level), 0)
             self.assertEqual(self.settings.stat().st_mode & 0o777, mode)

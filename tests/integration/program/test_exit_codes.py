@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of exit codes as a whole, each code by the program itself; the same with --json."""
+"""Each exit code of the table in docs/cli.md, from the program itself, with and without --json."""
 
 import json
 
@@ -14,7 +14,7 @@ class TestExitCodes(ProgramTest):
         self.make_repository()
 
     def pipeline(self, *stages):
-        """A project's own `mine`; what a stage leaves out it takes from `implement`."""
+        """Writes the project's own pipeline `mine`. A stage inherits unset keys from `implement`."""
         folder = self.repository / ".agentforge" / "pipelines"
         folder.mkdir(parents=True)
         (folder / "mine.yaml").write_text(yaml.safe_dump({"pipeline": {"name": "mine", "description": "x", "goal_type": "implement", "stages": list(stages)}}))

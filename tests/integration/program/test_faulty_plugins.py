@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plugins that end the process, or that cannot be loaded: nothing looks done that is not, and nothing is paid for before it is known."""
+"""Plugins that end the process, or cannot be loaded: unfinished work never looks done, and the error comes before any model call."""
 
 import json
 import os
@@ -23,7 +23,7 @@ class FaultyPluginTest(ProgramTest):
         self.environment["AGENTFORGE_PLUGIN_PATH"] = str(self.plugins)
 
     def install(self, fault):
-        """A faulty plugin of the user's."""
+        """A faulty plugin that the user installed."""
         self.plugins.mkdir()
         shutil.copytree(FAULTY / fault, self.plugins / fault)
 
@@ -39,7 +39,7 @@ class FaultyPluginTest(ProgramTest):
         return self.start("--pipeline", "mine", **options)
 
     def run_raw(self, *arguments):
-        """Where the process may end by a signal."""
+        """Runs the program, which a signal may end."""
         return subprocess.run(self.command(*arguments), cwd=self.repository, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 
@@ -133,7 +133,7 @@ class TestPluginsInTheJournal(FaultyPluginTest):
 
 
 class TestPluginThatCannotBeLoaded(FaultyPluginTest):
-    """Said before the first token, wherever the pipeline comes to it."""
+    """AgentForge reports the plugin before the first model call, whichever stage uses it."""
 
     def late_in_the_pipeline(self, fault):
         self.install(fault)
@@ -141,7 +141,7 @@ class TestPluginThatCannotBeLoaded(FaultyPluginTest):
         self.pipeline(early, self.faulty_stage())
 
     def as_stage(self, fault):
-        """The faulty plugins are tools: here it says that it is a stage, which is seen only after it was loaded."""
+        """Changes the manifest of a faulty tool to `stage`. The wrong kind is found only after loading."""
         self.late_in_the_pipeline(fault)
         manifest = self.plugins / fault / "plugin.json"
         manifest.write_text(manifest.read_text().replace('"tool"', '"stage"'), encoding="utf-8")

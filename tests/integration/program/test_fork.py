@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A task that goes on from a step of another one, and two tasks side by side."""
+"""`fork`, which continues from a step of another task, and `compare`, which shows two tasks side by side."""
 
 import html.parser
 import re
@@ -24,7 +24,7 @@ class ForkTest(ProgramTest):
 
 
 class TestFork(ForkTest):
-    """One finished task, forked where GREEN began (a run takes seconds, so the cases are steps of one)."""
+    """One finished task, forked where GREEN began. A run takes seconds, so the tests share it."""
 
     def test_a_fork_continues_from_its_step_and_outlives_its_parent(self):
         step = self.last_step_of("red")
@@ -71,7 +71,7 @@ class TestFork(ForkTest):
             self.assert_code(self.go_on("resume", grandchild), 0)
 
     def test_other_settings_rerun_the_gates_and_keep_the_work(self):
-        self.environment["PATH"] += ":/nonexistent"      # Part of what a gate's verdict depends on.
+        self.environment["PATH"] += ":/nonexistent"      # A gate's result depends on PATH.
         forked = self.assert_code(self.go_on("fork", self.parent, "--from-step", self.last_step_of("green"), "--json"), 0).json
         own = self.journal(forked["task_id"])
         self.assertEqual([record for record in own if record["type"] == "artifact_rejected"], [])
@@ -158,7 +158,7 @@ class TestForkWithAnotherModel(ProgramTest):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page would load or run."""
+    """Collects everything that a page would load or run."""
 
     def __init__(self, text):
         super().__init__()
@@ -181,7 +181,7 @@ class TestCompare(ForkTest):
         return self.newest(known)
 
     def first_different(self, task):
-        """Of what: in which stage, at which steps, and both sides."""
+        """Returns the first differences by kind: the stage, the steps, and both sides."""
         told = self.assert_code(self.run_program("compare", self.parent, task, "--format", "json"), 0).json
         return {parting["of"]: (parting["stage"], parting["steps"], parting["sides"]) for parting in told["partings"]}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of other formats than the present one: each is named with what to do, and stays as it is."""
+"""Files of older and newer formats: the error names each file and the remedy, and the file does not change."""
 
 
 from harness import REQUEST, TRANSCRIPT, ProgramTest, main, rewrite_journal
@@ -33,7 +33,7 @@ class TestFormats(ProgramTest):
 
     @staticmethod
     def older(record):
-        """Without what was added to format 1 since: usage of answers, prices in force, the branch that a task began on."""
+        """Removes later additions to format 1: usage of answers, valid prices, the branch that a task began on."""
         return None if record["type"] == "costing" else {key: value for key, value in record.items() if key not in ("usage", "base_branch")}
 
     @staticmethod

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""gc frees what ended tasks leave behind, and nothing that is still needed."""
+"""`gc` removes the leftovers of ended tasks, and keeps everything that is still needed."""
 
 import fcntl
 import json
@@ -54,7 +54,7 @@ class TestGc(ProgramTest):
         self.assertEqual(self.collect()["freed"], [])
 
     def test_an_ended_task_without_its_archive_is_archived_by_the_next_command(self):
-        """As after a kill behind the last record. `status` only reads."""
+        """The archive is missing after a kill between the last record and the archive. `status` only reads, so it makes none."""
         self.assert_code(self.start(), 0)
         task = self.task()
         archive = f"refs/agentforge/archive/{task}"
@@ -165,7 +165,7 @@ class TestGc(ProgramTest):
         (self.repository / "later.txt").write_text("later\n")
         self.git("add", "later.txt")
         self.git("commit", "-q", "-m", "later")
-        self.go_on("rebase", task)      # Whatever it comes to without the blobs, it archives the task.
+        self.go_on("rebase", task)      # `rebase` archives the task, even if it fails without the blobs.
         self.git("gc", "--quiet", "--prune=now")
         shutil.rmtree(self.task_folder())
         self.assert_code(self.run_program("archive", "restore", task), 0)
@@ -238,7 +238,7 @@ class TestGc(ProgramTest):
                 self.assertEqual(records.exists(), change == "another state directory")
 
     def test_the_worktree_of_a_replay_that_runs_is_kept(self):
-        """It has no folder of a task; its process has the folder locked."""
+        """Such a worktree has no task folder, but its process holds a lock on it."""
         self.assert_code(self.start("--approve", "red"), 22)
         folder, = self.folder.rglob("worktrees/*/task-*")
         shutil.rmtree(self.task_folder())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A goal decides which stages run: by a command, or by the words of the request."""
+"""A goal decides which stages run. A command or the words of the request select it."""
 
 import yaml
 
@@ -42,7 +42,7 @@ class TestGoals(ProgramTest):
         self.assert_nothing_delivered()
 
     def test_the_core_loop_of_the_eight_stages_is_unchanged(self):
-        """Without an option each stage runs once, in its order, and each step is one context, one answer and one action."""
+        """Without an option each stage runs once, in order, and each step has one context, one answer and one action."""
         self.assert_code(self.start(transcript=short_transcript()), 0)
         stages = ["intake", "clarify", "analyze", "spec", "red", "green", "refactor", "deliver"]
         self.assertEqual([record["stage"] for record in self.records("stage_started")], stages)

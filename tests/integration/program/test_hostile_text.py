@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model, a file's name, a test's output and the user's request say is shown as text and acts on nothing, by whatever it comes out."""
+"""Every output shows text from a model, a file name, a test or the request as plain text, which controls nothing."""
 
 import harness
 from harness import ProgramTest, call, entry, insert, load_transcript
 
-# What drives a terminal, and what turns the text after it round.
+# Control sequences of terminals, and characters that reverse the text after them.
 ACTING = "".join(map(chr, [*range(0x01, 0x09), 0x0B, 0x0C, *range(0x0D, 0x20), *range(0x7F, 0xA0), 0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x2070), 0xFEFF]))
 IN_A_NAME = "\x1b[2J\u202e\u061c\u2066\x9b\x7f"
 

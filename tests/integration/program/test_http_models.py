@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's request with its model behind HTTP: both APIs, streamed, with a server that stumbles; the same commit tree as replayed."""
+"""The demo's request with its model behind HTTP: both APIs, streamed, with server errors. The commit's tree is the same as with a transcript."""
 
 import functools
 import json
@@ -39,7 +39,7 @@ class HttpModel(ProgramTest):
 
 
 class Delivery(HttpModel):
-    """One run, looked at from all sides. The third answer breaks off, the fifth attempt finds the server overloaded, the seventh an error event."""
+    """One run, which all tests share. The third answer breaks off, the fifth request finds the server overloaded, the seventh gets an error event."""
 
     backend = None
 
@@ -70,7 +70,7 @@ class Delivery(HttpModel):
         self.assertEqual(len(self.server.requests), len(load_transcript()["entries"]) + 3)
 
     def test_connections_are_kept(self):
-        # Those that break off, and those that a long gate let grow old, cost a new one.
+        # A broken connection, and one that timed out during a long gate, is replaced by a new one.
         self.assertLess(self.server.connections, len(self.server.requests) / 2)
 
     def test_every_request_is_one_of_this_api_and_streamed(self):
@@ -97,8 +97,8 @@ class Delivery(HttpModel):
         self.assertEqual([place for place, kinds in prefixes.items() if len(kinds) != 1], [])
 
     def test_no_request_has_more_than_8000_tokens_tools_included(self):
-        # Counted without the program: pieces of six letters or three digits, of two signs, and white space but for the space before a word.
-        # The published tokenisers count less on these requests.
+        # A count independent of the program: one token for six letters, three digits, two signs, or white space other than the space before a word.
+        # The published tokenisers count fewer tokens in these requests.
         def tokens(value):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             return len(re.findall(r"[A-Za-z]{1,6}|\d{1,3}|[^\w\s]{1,2}|_|[^\S ]+| {2,}", text))
@@ -170,7 +170,7 @@ class TestHttpTrouble(HttpModel):
         self.assertIn("AF-LLM-401", self.run_program("approve", self.task()).err)
         self.assertEqual(len(server.requests), seen)
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
-        # The address and the name of the variable are the task's: `resume` needs no flags.
+        # The task keeps the address and the variable's name, so `resume` needs no flags.
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual(self.delivered_tree(), replayed_tree())
 
@@ -185,7 +185,7 @@ class TestHttpTrouble(HttpModel):
 
 
 class TestModelRecordedRun(HttpModel):
-    """A run over HTTP whose server and model both stumble, recorded; and its replay, with no server there, in another repository."""
+    """A recorded run over HTTP with errors of the server and of the model, and its replay in another repository without a server."""
 
     @classmethod
     def setUpClass(cls):
@@ -241,7 +241,7 @@ class TestModelRecordedRun(HttpModel):
 
 
 class TestModelDraftsOfTests(HttpModel):
-    """RED writes anew what it got wrong, with the tools that its role has."""
+    """RED rewrites its faulty tests with the tools of its role."""
 
     def setUp(self):
         super().setUp()
@@ -293,7 +293,7 @@ class TestModelWordsWithoutACall(HttpModel):
 
 
 class TestModelGuidance(HttpModel):
-    """What a person says with `resume --say` answers the question of an agent that could not go on, and reaches the model's server."""
+    """The text of `resume --say` answers the question of an agent that could not continue, and reaches the model's server."""
 
     SAID = "Name the tests after the words they are about"
 
@@ -336,7 +336,7 @@ class TestModelGuidance(HttpModel):
         process = self.spawn("resume", self.task(), "--say", self.SAID)
         process.communicate()
         self.assertEqual(process.returncode, -signal.SIGKILL)
-        self.server.answered["red", "test_engineer"] -= 1       # What nobody heard is answered again.
+        self.server.answered["red", "test_engineer"] -= 1       # The killed process did not get this answer, so the server repeats it.
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual(self.said(), [("red", self.SAID)] * 3 + [("green", None)] * 2)
 

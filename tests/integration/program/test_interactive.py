@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks whose every action a person decides on: by command, by file, at the terminal, and from two places at once."""
+"""Interactive tasks, in which a person decides on every action: by command, by file, at the terminal, and from two places at once."""
 
 import re
 
@@ -15,7 +15,7 @@ class InteractiveTest(ProgramTest):
         self.make_repository()
 
     def asked(self, *arguments):
-        """A task that waits for its first action."""
+        """Starts a task that waits for a decision on its first action."""
         outcome = self.start("--interactive", "--exit-after", "intake", *arguments, transcript=short_transcript())
         self.assert_code(outcome, 22)
         return outcome
@@ -64,7 +64,7 @@ class TestInteractiveByCommandAndFile(InteractiveTest):
         terminal = Terminal(self, "approve", identity, "--edit", environment={"VISUAL": "echo an editor for"})
         self.assertNotIn("an editor for", "\n".join(terminal.ended(1)))
         self.assertIn("AF-ESC-004", terminal.text())
-        # The transcript has no further answer for a model that was refused; what counts is that it was asked for one.
+        # The transcript has no answer after a refusal. It is enough that the model was called again.
         self.go_on("resume", self.task())
         self.assertEqual(self.records("action_decided")[0]["decided_by"], "ann")
         self.assertIn("name the edge cases", self.steps()[0]["result"]["error"])
@@ -94,7 +94,7 @@ class TestInteractiveByCommandAndFile(InteractiveTest):
         outcome = self.start("--interactive", "--exit-after", "intake", "--detach", transcript=short_transcript())
         self.assert_code(outcome, 0)
         wait_until(lambda: self.records("action_asked"), "the question")
-        # It may be about to end: who answers goes on with the task once it has.
+        # The first process may be about to end; `approve` then waits, and continues the task.
         self.assert_code(self.go_on("approve", self.open()["id"]), 0)
         self.assertEqual(self.run_program("status", "--json").json["tasks"][0]["status"], "completed")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person who looks at an artifact: approves it, has it revised, goes back, ends with it or goes on beyond it; and tasks that go on after their end."""
+"""Iteration: a person looks at an artifact and approves it, has it revised, goes back, ends with it or continues beyond it; and tasks that continue after their end."""
 
 import copy
 import os
@@ -14,7 +14,7 @@ from terminal import Terminal
 
 
 def again(transcript, stage, visit=2, **changes):
-    """The answers of a stage once more, for another visit; `changes` of what its author hands in."""
+    """Repeats the answers of a stage for another visit. `changes`: fields of the artifact that its author hands in."""
     for found in [e for e in transcript["entries"] if e["stage"] == stage and "visit" not in e]:
         other = dict(copy.deepcopy(found), visit=visit)
         if found["role"] == "software_architect" and other["tool_calls"][0]["name"] == "complete":
@@ -24,7 +24,7 @@ def again(transcript, stage, visit=2, **changes):
 
 
 def requirements(**criteria):
-    """Those of the transcript, some with other acceptance criteria."""
+    """Returns the transcript's requirements, with other acceptance criteria for those in `criteria`."""
     found = copy.deepcopy(entry(short_transcript(), "spec", 1, "software_architect")["tool_calls"][0]["arguments"]["requirements"])
     for requirement in found:
         requirement["acceptance_criteria"] = criteria.get(requirement["id"].replace("-", "_"), requirement["acceptance_criteria"])
@@ -55,7 +55,7 @@ class IterationTest(ProgramTest):
         return self.task_folder() / name
 
     def pipeline(self, name, stages, more=""):
-        """A template of the project."""
+        """Writes a pipeline template of the project."""
         file = self.repository / f".agentforge/pipelines/{name}.yaml"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"pipeline:\n  name: {name}\n  description: Ours\n  goal_type: design\n{more}  stages:\n{stages.lstrip(chr(10))}", encoding="utf-8")
@@ -118,7 +118,7 @@ class TestIteration(IterationTest):
         self.assert_code(self.design("--set", "pipeline.iterate=always"), 22)
 
     def test_an_iterable_stage_is_shown_on_request(self):
-        """Two properties of a stage: `iterable` allows it, `iterate` makes it the default of a terminal."""
+        """A stage has two properties: `iterable` allows iteration, `iterate` makes it the default on a terminal."""
         self.pipeline("mine", '''
     - {name: intake, entry_point: true, exit_point: false, iterable: false, skippable_if: external_spec_provided, output_contract: intake_record}
     - {name: clarify, entry_point: false, exit_point: false, iterable: false, skippable_if: "no_ambiguities OR external_spec_provided", output_contract: clarification}
@@ -150,7 +150,7 @@ class TestIteration(IterationTest):
         self.assertEqual([(v["version"], v["decision"]) for v in self.spec()["iteration"]["history"]], [(1, "revise"), (2, "approve")])
 
     def test_feedback_reaches_the_agent_within_its_budget(self):
-        """The rules of minimal contexts hold for iterations, too: as much as may be said, and no step has more than 8,000 tokens."""
+        """The limit of a context also holds for iterations: with the longest feedback, no step has more than 8,000 tokens."""
         self.assert_code(self.design("--iterate", transcript=again(short_transcript(), "spec", title="Add slugify, revised")), 22)
         words = " ".join(f"Say what happens to the letter {number}." for number in range(95))
         self.assert_code(self.go_on("feedback", self.task(), "--file", self.feedback_file(must_address=[words[:3900]], overall_comments="x" * 8000)), 22)
@@ -163,7 +163,7 @@ class TestIteration(IterationTest):
             self.assertLessEqual(step["section_tokens"]["total"], 8000)
 
     def test_a_clarifying_question_is_not_an_iteration(self):
-        """Clarification asks about what is not known, iteration shows what was made: one after the other, each counted for itself."""
+        """Clarification asks a question, iteration shows an artifact. The task does one after the other, and counts them separately."""
         transcript = short_transcript()
         question = "Do digits stay in a slug?"
         entry(transcript, "intake", 1)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [{"area": "characters", "question": question, "impact": "blocking"}]
@@ -341,7 +341,7 @@ class TestIterationLifeCycle(IterationTest):
         self.assertEqual(self.status()["changed_artifacts"], ["artifacts/phases/spec/specification_final.yaml"])
         self.assertIn("CHANGED on disk since it was accepted: artifacts/phases/spec/specification_final.yaml", self.run_program("status", self.task()).out)
         self.assert_error(self.run_program("continue", self.task()), "AF-ORCH-051", "specification_final.yaml")
-        # The advice: remove it.
+        # The error advises to remove the file.
         final.unlink()
         self.assertIn("MISSING on disk: artifacts/phases/spec/specification_final.yaml", self.run_program("status", self.task()).out)
         self.assert_code(self.go_on("continue", self.task(), "--extend-to", "red"), 0)
@@ -411,7 +411,7 @@ class TestIterationLifeCycle(IterationTest):
         self.assertEqual(self.artifact_states("analyze", "spec"), ["approved", "draft"])
 
     def test_an_artifact_becomes_final_when_its_task_ends(self):
-        """The file as the state: what is approved may still be rejected."""
+        """The file becomes final together with the task, because a person may still reject an approved artifact."""
         self.pipeline("mine", "    - {name: analyze, iterate: true}\n    - {name: spec, iterate: true}\n")
         transcript = again(again(short_transcript(), "analyze", analysis={"summary": "Another analysis"}), "spec")
         self.assert_code(self.design("--pipeline", "mine", "--iterate", transcript=transcript, command="start"), 22)
@@ -458,7 +458,7 @@ class TestIterationLifeCycle(IterationTest):
 
 
 class TestIterationReplacedFiles(IterationTest):
-    """A file of the task is replaced by a link or something else that is not a file of its own, while the task waits."""
+    """While the task waits, a link or something else that is not a regular file replaces one of its files."""
 
     def replace(self, file, how):
         outside = self.folder / "outside.yaml"
@@ -473,7 +473,7 @@ class TestIterationReplacedFiles(IterationTest):
         return outside
 
     def refused_everywhere(self, name, *transcript):
-        """Nothing is decided, resumed or followed."""
+        """Checks that every command refuses the file, and that the task does not change."""
         before = (self.task_folder() / "actions.yaml").read_bytes()
         for command in (("approve", self.task()), ("approve", self.task(), "--exit"), ("feedback", self.task(), "Change it"), ("resume", self.task()), ("continue", self.task(), "--extend-to", "red")):
             self.assert_error(self.go_on(*command), "AF-ORCH-077", name)
@@ -500,7 +500,7 @@ class TestIterationReplacedFiles(IterationTest):
         folder.rename(self.folder / "elsewhere")
         folder.symlink_to(self.folder / "elsewhere")
         self.refused_everywhere("artifacts/phases/analyze/analysis.yaml")
-        # The advice: it is removed, and written anew.
+        # As the error advises, removes the link. `resume` writes the file again.
         folder.unlink()
         self.assert_code(self.go_on("resume", self.task()), 22)
         self.assertTrue(self.file("artifacts/phases/analyze/analysis.yaml").is_file())
@@ -596,7 +596,7 @@ class TestContinue(IterationTest):
         self.assert_error(self.go_on("continue", self.task(), "--extend-to", "green", "--no-resume"), "AF-CLI-202", "nothing to approve")
 
     def test_tests_for_a_specification_continue_to_their_implementation(self):
-        """What comes from outside is there for the stages that are added, too."""
+        """The added stages also have the artifacts from outside."""
         ended = self.assert_code(self.design("--spec", self.spec_file(), command="test"), 0)
         self.assertIn(f"agentforge continue {self.task()[-8:]}", ended.out)
         self.assert_code(self.go_on("continue", self.task()), 0)
@@ -705,7 +705,7 @@ class TestContinue(IterationTest):
 
 
 class TestIterationPage(IterationTest):
-    """The commands of docs/iteration.md, as they stand there."""
+    """The commands of docs/iteration.md, word for word."""
 
     PAGE = (SOURCE / "docs" / "iteration.md").read_text(encoding="utf-8")
 
@@ -780,7 +780,7 @@ class TestIterationAtTheTerminal(IterationTest):
         self.assertEqual(self.records("approval_requested"), [])
 
     def test_an_explicit_exit_does_not_wait(self):
-        """Who says beforehand where the task ends has decided; whoever resumes it, nobody is asked."""
+        """An explicit exit is a decision, so AgentForge does not ask at the exit, even after `resume`."""
         self.assertIn("Done: ", "\n".join(self.terminal("--exit-after", "spec", command="implement").ended(0)))
         self.assertEqual(self.records("approval_requested"), [])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks that older versions ended (tests/kept_tasks), judged again with the gates and rules of today."""
+"""Runs today's gates and rules on tasks that older versions ended (tests/kept_tasks)."""
 
 import shutil
 
@@ -15,7 +15,7 @@ SECONDS = 600
 
 class KeptTasks(ProgramTest):
     def bring_back(self, name):
-        """The task's repository, as a clone has it, with the task restored from its archive."""
+        """Clones the task's repository and restores the task from its archive."""
         self.repository = self.folder / name
         self.git("clone", "-q", KEPT / f"{name}.bundle", self.repository, cwd=self.folder)
         self.git("fetch", "-q", "origin", "refs/agentforge/*:refs/agentforge/*", "refs/heads/agentforge/*:refs/heads/agentforge/*")
@@ -46,7 +46,7 @@ class KeptTasks(ProgramTest):
 
 
 class TestKeptTasks(KeptTasks):
-    """One test for each task, added below."""
+    """One test for each task; the loop below adds them."""
 
     def test_every_kept_task_is_described(self):
         self.assertEqual(sorted(TASKS), sorted(file.stem for file in KEPT.glob("*.bundle")))
@@ -55,7 +55,7 @@ class TestKeptTasks(KeptTasks):
 
 
 class TestKeptTasksThatBuild(KeptTasks):
-    """The same for those in languages whose builds take most of the time: ctest runs the two classes side by side."""
+    """The same for languages with slow builds. A separate class, so ctest can run the two in parallel."""
 
 
 for each in TASKS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The log of a project, as whoever watches a machine reads it. Its cases are in tests/unit/program/log_test.cpp."""
+"""The log of a project, as an operator reads it. tests/unit/program/log_test.cpp has the individual cases."""
 
 import json
 import re
@@ -45,7 +45,7 @@ class TestLog(ProgramTest):
         self.assertNotIn(SECRET, self.file.read_text())
 
     def test_cuts_to_fit_the_context_budget_are_logged(self):
-        """Task 003, scenario 8: each step records what was cut, and the log has a line where that changes."""
+        """Task 003, scenario 8: each step records which parts were cut, and the log has a line when that changes."""
         (self.repository / "README.md").write_text("".join(f"Line {number} of more than a context has room for.\n" for number in range(600)), encoding="utf-8")
         self.git("commit", "-q", "-a", "-m", "Say much")
         transcript = short_transcript()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A journal of some thousand records: what is kept beside it never says what the journal does not."""
+"""A journal of several thousand records: its caches never contradict it."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ class TestLongJournal(ProgramTest):
         self.file.write_text("\n".join(written) + "\n", encoding="utf-8")
 
     def status(self):
-        """Without the time since the task began, which passes between two looks."""
+        """Returns the status without the time since the task began, which grows between two calls."""
         state = self.assert_code(self.run_program("status", self.name, "--json"), 0).json
         self.assertGreater(state["figures"]["timing"].pop("elapsed_seconds"), 0)
         return state

@@ -29,7 +29,7 @@ class LoopTest(ProgramTest):
         return [(record["stage"], record["to"]) for record in self.records("cycle_started")]
 
     def shown_to(self, stage, visit=1, task=None):
-        """What the model saw in the first step of a visit."""
+        """Returns the context of the first step of a visit."""
         blobs = {blob["sha256"]: blob.get("text", "") for blob in yaml.safe_load((self.task_folder(task) / "artifacts" / "blobs" / "blobs.yaml").read_text())["blobs"]}
         record = next(record for record in self.steps(task) if record["phase"] == stage and record["visit"] == visit)
         return blobs[record["context_blob"]]
@@ -95,7 +95,7 @@ class PipelineIntegrationTests(LoopTest):
         self.assertTrue(gates["red"] and gates["green"] and gates["refactor"] and gates["deliver"], gates)
 
     def test_should_handle_mixed_outcomes(self):
-        """A step fails and is tried again, verification fails once, the review sends the code back once."""
+        """A step fails and is retried, verification fails once, the review sends the code back once."""
         first = [model.fails(run=1), model.writes_slugify(run=2, text=model.WRONG), model.exports(run=3)]
         second = model.writes_slugify(visit=2, replaces=model.WRONG)
         third = [model.hands_in("Nothing more to do.", visit=3)]
@@ -113,7 +113,7 @@ class PipelineIntegrationTests(LoopTest):
         self.assertEqual(len({tree for _, tree in measured}), 1)
 
     def test_should_resume_after_crash(self):
-        """Killed in the middle of the second step: the first is not done again."""
+        """After a kill in the middle of the second step, the first step does not run again."""
         file = self.folder / "transcript.yaml"
         file.write_text(yaml.safe_dump(model.good(), allow_unicode=True, sort_keys=False), encoding="utf-8")
         process = self.spawn("start", "--transcript", file, "--pipeline", "loop", "Add a slugify function that turns a title into a URL slug")
@@ -140,7 +140,7 @@ class StateIntegrationTests(LoopTest):
         self.assertEqual(self.run_program("status", self.task(), "--json").json["stages"]["plan"]["status"], "completed")
 
     def test_should_recover_state(self):
-        """state.yaml is a projection: without it the journal says the same."""
+        """state.yaml is a projection: without it, `status` shows the same from the journal."""
         self.assert_code(self.loop(model.good()), 0)
         before = self.run_program("status", self.task(), "--json").json
         (self.task_folder() / "state.yaml").unlink()
@@ -149,7 +149,7 @@ class StateIntegrationTests(LoopTest):
 
 class ErrorIntegrationTests(LoopTest):
     def test_should_escalate_correctly(self):
-        """Step retries, then stage retries, then a person; what was done stays done."""
+        """First the step is retried, then the stage, then AgentForge asks a person. Finished steps stay finished."""
         tries = [model.fails(visit=visit, run=run) for visit, runs in ((1, (2, 3)), (2, (1, 2)), (3, (1, 2))) for run in runs]
         outcome = self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), *tries), "--set", "orchestration.step_retry_limit=1")
         self.assert_code(outcome, 22)
@@ -159,7 +159,7 @@ class ErrorIntegrationTests(LoopTest):
         self.assertEqual(self.plan_steps(), [("execute", 1, 1)] + [("execute", 2, 1), ("execute", 2, 2)] * 3)
 
     def test_should_pause_on_unrecoverable(self):
-        """Cycles over the limit become a question; the answer gives the stage as many again."""
+        """At the cycle limit AgentForge asks a person. The answer allows the same number of cycles again."""
         wrong = [model.hands_in("I think it is right.", visit=visit) for visit in (2,)]
         outcome = self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), model.exports(), wrong), "--cycle-limit", "1")
         self.assert_code(outcome, 21)
@@ -174,7 +174,7 @@ class ErrorIntegrationTests(LoopTest):
 
 class LoopContextTests(LoopTest):
     def test_should_provide_full_to_planner(self):
-        """The request and all that people said since, in its order; and what was done so far."""
+        """The planner sees the request, everything that people said since, in order, and the finished work."""
         fails = [model.said("plan", model.PLANNER, step, model.call("read_file", path="no/such/file.py")) for step in (2, 3, 4)]
         reads = [model.said("plan", model.PLANNER, 1, model.call("read_file", path="README.md"))]
         plans = model.transcript(reads, fails, model.plan(visit=2), model.plan(visit=3))
@@ -205,7 +205,7 @@ class LoopContextTests(LoopTest):
         self.assertNotIn("task_history", shown)
 
     def test_should_provide_minimal_to_verifier_if_configured(self):
-        """The tests are the verifier's: they see the request, and not the artifact of the stage before, which `focused` shows."""
+        """The verifier writes the tests. With `minimal` it sees the request, but not the artifact of the stage before, which `focused` shows."""
         shown = {}
         for strategy in ("focused", "minimal"):
             before = set(self.tasks())
@@ -321,7 +321,7 @@ class LoopCommandTests(LoopTest):
 
 class LoopTrustTests(LoopTest):
     def test_a_review_cannot_deliver_work_that_the_gates_refuse(self):
-        """The executor says that it is done; the kernel measures that it is not, and nobody gets as far as a review."""
+        """The executor claims to be done. The kernel measures the opposite, so no review begins."""
         lies = [model.hands_in("All done.", visit=1, run=1), *model.exports()]
         self.assertNotEqual(self.loop(model.transcript(model.plan(), model.tests(), lies, model.review(), model.deliver()), "--cycle-limit", "0").code, 0)
         self.assertEqual(self.records("delivered"), [])
@@ -338,7 +338,7 @@ class LoopTrustTests(LoopTest):
         self.assertIn("slug.py:1: no licence line", self.records("cycle_started")[1]["reason"])
 
     def test_a_wrong_test_goes_back_from_execution_to_the_tests(self):
-        """The kernel sees that only this test fails; it is corrected on the tree before the code, and the code is put back."""
+        """The kernel sees that only this test fails. The test is corrected on the tree without the code, and then the kernel restores the code."""
         first = [model.plan(), model.wrong_tests(), model.writes_slugify(), [*model.exports()[:1], model.hands_back(step=2)]]
         again = [model.corrects_tests(), [model.hands_in("It is written already.", visit=2, run=1), model.hands_in("It is exported already.", visit=2, run=2)]]
         outcome = self.assert_code(self.loop(model.transcript(*first, *again, model.review(), model.deliver())), 0)
@@ -349,7 +349,7 @@ class LoopTrustTests(LoopTest):
         self.assertIn("EXECUTE handed tests/test_slug.py", self.git("log", "-1", "--format=%B", self.records("delivered")[0]["commit"]))
 
     def test_a_test_not_shown_to_be_wrong_is_kept(self):
-        """The executor blames a right test for its own mistake: what fails beside it, or passes, says otherwise."""
+        """The executor blames a correct test for its own mistake. The results of the tests disprove it."""
         first = [model.plan(), model.tests(), model.writes_slugify(text=model.WRONG), [*model.exports()[:1], model.hands_back(step=2), model.hands_in("It is exported.", run=2, step=3)]]
         mended = model.writes_slugify(visit=2, replaces=model.WRONG)
         self.assert_code(self.loop(model.transcript(*first, mended, model.review(), model.deliver())), 0)
@@ -357,7 +357,7 @@ class LoopTrustTests(LoopTest):
         self.assertIn("AF-ORCH-033", [record["result"].get("error_code", record["result"].get("error", "")) for record in self.steps() if record["result"]["status"] == "failure"][0])
 
     def test_a_wrong_test_handed_back_repeatedly_becomes_a_question(self):
-        """The limit of cycles of the stage that is gone back to holds for hand-backs, too."""
+        """The cycle limit of the earlier stage also applies to hand-backs."""
         first = [model.plan(), model.wrong_tests(), model.writes_slugify(), [*model.exports()[:1], model.hands_back(step=2)]]
         outcome = self.loop(model.transcript(*first), "--cycle-limit", "0")
         self.assert_code(outcome, 21)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A request that contradicts an existing test: a person approves the test's new lines once, beforehand or when they are shown."""
+"""A request that contradicts an existing test: a person approves the test's new lines once, in advance or when AgentForge shows them."""
 
 import yaml
 
@@ -41,7 +41,7 @@ class TestOutdatedTests(ProgramTest):
 
     @staticmethod
     def answers():
-        """What the model says: the demo's answers, but for what this request is about."""
+        """Returns the demo's answers, with changes for this request."""
         transcript = short_transcript()
         kept = [each for each in transcript["entries"] if each["stage"] not in ("red", "green", "spec") or each["role"] == "security_architect"]
         spec = call("complete", title="Half up", description="A half euro goes up.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines of a project whose stages have names and an order of their own."""
+"""A project's own pipelines, whose stages have other names and another order."""
 
 import yaml
 
@@ -20,7 +20,7 @@ def stage(plugin, name, **more):
 
 class OwnPipelinesTest(ProgramTest):
     def pipeline(self, name, plugins, **more):
-        """A template of the project with these plugins under other names, in this order."""
+        """Writes a template of the project with these plugins under other names, in this order."""
         stages = [stage(plugin, OTHER_NAMES[plugin], **more.get(plugin, {})) for plugin in plugins]
         template = {"pipeline": {"name": name, "description": "Ours", "goal_type": "implement", "stages": stages, "exit": {"stage": stages[-1]["name"]}}}
         file = self.repository / ".agentforge" / "pipelines" / f"{name}.yaml"

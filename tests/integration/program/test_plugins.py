@@ -13,7 +13,7 @@ from harness import REQUEST, TRANSCRIPT, ProgramTest, main
 from terminal import Terminal
 
 ID = "org.agentforge.test.good"
-# The unit tests' plugin of all four kinds.
+# A plugin of all four kinds, built for the unit tests.
 BUILT = pathlib.Path(os.environ.get("AGENTFORGE_TEST_PLUGIN", ""))
 
 
@@ -29,7 +29,7 @@ class PluginTest(ProgramTest):
         return file
 
     def install(self, folder, **fields):
-        """The plugin below `folder`, its manifest changed as asked for."""
+        """Installs the plugin below `folder`, with these fields changed in its manifest."""
         target = pathlib.Path(folder) / "good"
         shutil.copytree(BUILT, target)
         manifest = json.loads((target / "plugin.json").read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ class PluginTest(ProgramTest):
         return {plugin["id"]: plugin for plugin in outcome.json["plugins"]}.get(identifier, {}).get("state")
 
     def use_the_stage(self, **config):
-        """A pipeline whose only stage is the plugin's."""
+        """Writes a pipeline whose only stage is the plugin's."""
         folder = self.repository / ".agentforge" / "pipelines"
         folder.mkdir(parents=True, exist_ok=True)
         stage = {"name": "intake", "executor": "good_stage", "agent": "requirements_analyst", "contract": "intake_record", **({"config": config} if config else {})}
@@ -70,7 +70,7 @@ class PluginTest(ProgramTest):
 
 
 class TestPluginTrust(PluginTest):
-    """A project's own files run nothing before the user said so."""
+    """AgentForge runs nothing that a project's own files name before the user trusts it."""
 
     def test_untrusted_plugin_is_listed_and_not_used(self):
         self.project_with_plugin()
@@ -244,7 +244,7 @@ class TestPluginTrust(PluginTest):
 
 
 class TestPluginTrustOnATerminal(PluginTest):
-    """Asked once, where a person sits; the answer is kept outside of the repository."""
+    """AgentForge asks once, on a terminal, and stores the answer outside the repository."""
 
     def setUp(self):
         super().setUp()
@@ -295,7 +295,7 @@ class TestPluginTrustOnATerminal(PluginTest):
 
 
 class TestPluginChoice(PluginTest):
-    """Which plugins a project uses, and with what settings."""
+    """The plugins that a project uses, and their settings."""
 
     def test_a_plugin_can_be_enabled_per_project(self):
         self.trusted_project()
@@ -366,7 +366,7 @@ class TestPluginChoice(PluginTest):
 
 
 class TestPluginLock(PluginTest):
-    """plugins.lock: what differs from it is not loaded."""
+    """AgentForge does not load plugins that differ from plugins.lock."""
 
     def lock_file(self):
         return self.repository / ".agentforge" / "config" / "plugins.lock"

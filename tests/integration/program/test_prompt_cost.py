@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the prompts of a long run cost beside those of a program that sends its whole conversation, in bytes that no cache knows: a byte read
-from the server's cache counts 0.1, one written into it 1.25, any other 1. docs/performance.md says where the others' figures come from."""
+"""Compares the prompt cost of a long run with that of a program that sends its whole conversation. The unit is one uncached byte: a byte read
+from the server's cache counts 0.1, one written into it 1.25, any other 1. docs/performance.md has the source of the other programs' figures."""
 
 import hashlib
 import json
@@ -19,24 +19,24 @@ PIPELINE = """pipeline:
       timeout_seconds: 3600
 """
 CLAUDE_CODE = {50: (77_000, 92_000), 500: (77_000, 235_000)}       # Bytes of the first and the last prompt.
-LOOKED_AT = 20          # Blocks before a mark of which the server knows whether it has their end in its cache.
+LOOKED_AT = 20          # The number of blocks before a mark at whose ends the server looks for a cache entry.
 
 
 def of_a_conversation(steps, first, last):
-    """It grows by the same every turn; what was there before is read from the cache, and what is new is written into it."""
+    """Returns the cost of a conversation that grows equally each turn. The cache serves the old part; the new part is written into it."""
     growth = (last - first) / (steps - 1)
     return 1.25 * first + sum(0.1 * (first + growth * (step - 1)) + 1.25 * growth for step in range(1, steps))
 
 
 def blocks_of(body):
-    """In the order in which the server puts them together: (bytes, whether its end is marked)."""
+    """Yields the prompt's blocks in the server's order: (bytes, whether the block's end is marked)."""
     for block in [*body.get("tools", []), *body["system"], *body["messages"][0]["content"]]:
         marked = block.pop("cache_control", None) is not None
         yield json.dumps(block, ensure_ascii=False, sort_keys=True).encode(), marked
 
 
 class Cache:
-    """Anthropic's: an entry is a prompt's beginning up to a mark."""
+    """Anthropic's prompt cache: an entry is the beginning of a prompt up to a mark."""
 
     def __init__(self):
         self.entries = set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What gates, delivery and setup would refuse later is refused by `start` before there is a task, and said by `--dry-run` and `doctor`, too."""
+"""`start` finds the errors of gates, delivery and setup before a task exists. `--dry-run` and `doctor` report them, too."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ from harness import SOURCE, TRANSCRIPT, ProgramTest, main
 
 
 class TestReady(ProgramTest):
-    """One repository; each case is a settings file, or another file of the project."""
+    """Each case is a settings file, or another file, in one repository."""
 
     def refusal(self, settings, code, *words):
         file = self.repository / ".agentforge/config/settings.yaml"
@@ -71,7 +71,7 @@ class TestReady(ProgramTest):
         self.assertEqual(self.tasks(), [])
         self.assertIn("requirements.txt is not fetched", self.run_program("doctor").out)
         through_spec = self.run_program("start", "--transcript", TRANSCRIPT, "--dry-run", "--exit-after", "spec", "x")
-        self.assert_code(through_spec, 0)       # Nothing is measured until then.
+        self.assert_code(through_spec, 0)       # The stages up to spec run no gate.
 
     def test_an_impossible_signature_is_reported(self):
         self.make_repository()
@@ -100,7 +100,7 @@ class TestReady(ProgramTest):
 
 
 class TestReadySuiteBeforeTheTask(ProgramTest):
-    """The project's tests as they are, before any task."""
+    """The project's own tests, before any task."""
 
     def suite(self, name, text):
         self.make_repository("one")

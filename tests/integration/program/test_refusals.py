@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a model says counts for nothing until the kernel has measured it: wrong, idle and hostile transcripts."""
+"""A model's claim does not count until the kernel has measured it: wrong, idle and hostile transcripts."""
 
 import re
 import json
@@ -14,7 +14,7 @@ def patch(*lines):
 
 
 class TestRefusalByGates(ProgramTest):
-    """Work that does not hold what it promises ends without a commit."""
+    """Work that does not do what it claims ends without a commit."""
 
     def setUp(self):
         super().setUp()
@@ -91,7 +91,7 @@ class TestRefusalByGates(ProgramTest):
 
 
 class TestRefusalOfActions(ProgramTest):
-    """What a role may not do is refused, recorded, and does not happen; the task goes on."""
+    """The kernel refuses and records forbidden actions, which have no effect. The task continues."""
 
     ATTEMPTS = {
         "a locked test": call("edit_file", path="tests/test_slug.py", search="creme-brulee", replace="x"),
@@ -136,7 +136,7 @@ class TestRefusalOfActions(ProgramTest):
         shared.git("add", "-A")
         shared.git("commit", "-q", "-m", "Links")
         transcript = short_transcript()
-        # The implementation itself comes as a plain text with a patch in it, as a model writes it that knows no tools.
+        # The implementation is a patch in plain text, from a model that knows no tools.
         green = entry(transcript, "green", 1)
         edit = green.pop("tool_calls")[0]["arguments"]
         green["text"] = "This makes the tests pass:\n\n" + patch(
@@ -188,7 +188,7 @@ class TestRefusalOfActions(ProgramTest):
 
 
 class TestRefusalWithoutConfinement(ProgramTest):
-    """Neither namespaces nor a Landlock that stops everything: said before anything runs, and refused unless the user accepts the gap by name."""
+    """A system with neither namespaces nor a complete Landlock: AgentForge reports the gap before it runs a program, and refuses to run one unless the user accepts the gap by name."""
 
     WITHOUT_NAMESPACES = ["unshare", "-Ur", "sh", "-c", "for kind in user mnt net; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 1; done; exec \"$@\"", "sh"]
 
@@ -224,7 +224,7 @@ class TestRefusalWithoutConfinement(ProgramTest):
         self.confines = False
         self.accept(self.home / ".agentforge")
         self.assert_code(self.start(transcript=short_transcript()), 0)
-        reports = [json.dumps(record) for record in self.records("gate") if "confinement" in json.dumps(record)]    # The others ran no program.
+        reports = [json.dumps(record) for record in self.records("gate") if "confinement" in json.dumps(record)]    # The other gates ran no program.
         self.assertGreater(len(reports), 3)
         for report in reports:
             self.assertIn('"open_gaps": ["metadata"]', report)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A task done again from its journal: on its own base, on another, and in a scratch worktree."""
+"""`replay` repeats a task from its journal: on its own base, on another one, and in a scratch worktree."""
 
 import fcntl
 import hashlib
@@ -27,7 +27,7 @@ class ReplayTest(ProgramTest):
 
 
 class TestReplay(ReplayTest):
-    """One recorded task (a run takes seconds, so the cases are steps of one)."""
+    """One recorded task. A run takes seconds, so the tests share it."""
 
     def test_on_the_same_base_everything_matches(self):
         with self.subTest("--verify finds all as recorded and leaves nothing behind"):
@@ -154,7 +154,7 @@ checks:
 
 
 class TestReplayOfAChangedRecording(ReplayTest):
-    """The recording says something else than what happened, and its chain is whole: only doing it again shows the difference."""
+    """A recording with false contents and a valid chain. Only a replay shows the difference."""
 
     def blob(self, identity):
         blobs = yaml.safe_load((self.task_folder(self.recorded) / "artifacts/blobs/blobs.yaml").read_text())["blobs"]
@@ -168,7 +168,7 @@ class TestReplayOfAChangedRecording(ReplayTest):
         return identity
 
     def change_the_first_edit(self, whole=None, **fields):
-        """Of the step that wrote the tests: `whole` of what is kept of it, and fields of its record. Returns its record as it was."""
+        """Changes the step that wrote the tests: `whole` replaces its stored contents, `fields` change its record. Returns the old record."""
         first = next(step for step in self.steps(self.recorded) if step.get("changes"))
         self.step = first["step"]
 

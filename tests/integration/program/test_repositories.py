@@ -10,7 +10,7 @@ from harness import SOURCE, ProgramTest, short_transcript
 
 
 class TwoRepositories(ProgramTest):
-    """`first` has a task that has ended, `second` one that waits for approval."""
+    """`first` has an ended task, `second` one that waits for approval."""
 
     def __init__(self):
         super().__init__()
@@ -28,7 +28,7 @@ class TwoRepositories(ProgramTest):
 
 
 class TestKnownRepositories(ProgramTest):
-    """The commands run outside of both repositories, which all tests share and leave as they are."""
+    """Runs commands outside both repositories. All tests share the repositories and do not change them."""
 
     @classmethod
     def setUpClass(cls):
@@ -65,7 +65,7 @@ class TestKnownRepositories(ProgramTest):
     def test_status_of_all_lists_the_open_tasks_of_each(self):
         outcome = self.assert_code(self.outside("status", "--all"), 0)
         self.assertIn("AGENTFORGE STATUS  second-service", outcome.out)
-        self.assertIn(f"agentforge --repo second-service approve {self.waiting[-8:]}\n", outcome.out)     # It works from here.
+        self.assertIn(f"agentforge --repo second-service approve {self.waiting[-8:]}\n", outcome.out)     # The suggested command works in this folder.
         self.assertIn(self.waiting[-8:], outcome.out)
         self.assertNotIn(self.ended[-8:], outcome.out)
         self.assertIn("1 repository has no open task; --ended lists ended tasks, too", outcome.out)
@@ -115,7 +115,7 @@ class TestKnownRepositories(ProgramTest):
 
 
 class TestRepositoriesPage(ProgramTest):
-    """The commands of docs/repositories.md, as they stand there; those of sets are in test_sets.py, of dependencies in test_dependencies.py."""
+    """The commands of docs/repositories.md, word for word. test_sets.py has those of sets, test_dependencies.py those of dependencies."""
 
     PAGE = (SOURCE / "docs" / "repositories.md").read_text(encoding="utf-8")
 
@@ -124,7 +124,7 @@ class TestRepositoriesPage(ProgramTest):
         self.backend = self.make_repository("backend")
 
     def typed(self, command, cwd=None, **names):
-        """Runs a command of the page, with these words for those that it leaves open."""
+        """Runs a command of the page, with `names` for its placeholders."""
         self.assertIn(f"`{command}`", self.PAGE)
         words = [names.get(word, word) for word in command.split()[1:]]
         return self.assert_code(self.run_program(*words, cwd=cwd or self.folder), 0)

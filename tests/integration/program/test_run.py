@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many requests by one command: each a task of its own, nothing done twice, and nobody takes others along."""
+"""`run` starts many requests: each is a separate task, none runs twice, and a failed one does not stop the others."""
 
 import json
 import os
@@ -159,7 +159,7 @@ class TestRun(ProgramTest):
 
 
 class TestRunWithoutFirstRecord(ProgramTest):
-    """The process of a task was killed after it had made the folder and before the journal had a record."""
+    """A kill hit a task's process after it made the folder and before the journal's first record."""
 
     def setUp(self):
         super().setUp()
@@ -193,7 +193,7 @@ class TestRunWithoutFirstRecord(ProgramTest):
 
 
 class TestRunInterrupted(ProgramTest):
-    """The model's third request, which is in the first task, is where something happens."""
+    """The interruption comes during the model's third request, which is in the first task."""
 
     AT = 3
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A task in a repository with secrets: nobody but the repository has them afterwards, and it has them whole."""
+"""A task in a repository with secrets: afterwards only the repository has them, unchanged."""
 
 import base64
 import hashlib
@@ -12,7 +12,7 @@ SETTINGS = f'"""Where the words come from."""\n\nTOKEN = "{TOKEN}"\nTIMEOUT = 5\
 
 
 def placeholder(name, text):
-    """What docs/security.md says, written down a second time: rules' digits depend on nothing but the text."""
+    """Computes a rule's placeholder as docs/security.md describes it: its digits depend only on the text."""
     key = "agentforge: shapes of keys, 1"
     inner = hashlib.sha256(f"{key}\n{name}\n{text}".encode()).hexdigest()
     return f"[REDACTED:{name}:{hashlib.sha256(f'{key}{chr(10)}{inner}'.encode()).hexdigest()[:8]}]"
@@ -37,7 +37,7 @@ class TestSecrets(ProgramTest):
         return transcript
 
     def leaks(self, *folders):
-        """Files that hold a secret in some form."""
+        """Returns the files that contain a secret in some form."""
         needles = [form.encode() for secret in (TOKEN, SHOP_KEY) for form in (secret, secret.encode().hex(), base64.b64encode(secret.encode()).decode()[:-4])]
         return [str(path) for folder in folders for path in folder.rglob("*")
                 if path.is_file() and any(needle in path.read_bytes() for needle in needles)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One request over several repositories: branches in all of them or in none, whatever ends the program between."""
+"""One request over several repositories creates branches in all of them or in none, whenever the program is killed."""
 
 import copy
 import os
@@ -18,7 +18,7 @@ REQUEST = "Add a slugify function to the schema and use it in the consumer"
 
 
 class SetTest(ProgramTest):
-    """A schema and its consumer, both known by name."""
+    """Two known repositories: a schema and its consumer."""
 
     NAMES = ("consumer", "schema")
 
@@ -142,7 +142,7 @@ class TestSetSpecification(SetTest):
     """A task of the first repository writes the specification with its parts."""
 
     def start_with(self, *specifications):
-        """One is handed in after the other, as long as one is asked for: parts, or none."""
+        """Starts a task that hands in one specification after the other until one is accepted. Each is a list of parts, or None."""
         transcript = short_transcript()
         written = entry(transcript, "spec", 1, "software_architect")
         given = written["tool_calls"][0]["arguments"]
@@ -199,7 +199,7 @@ class TestSetSpecification(SetTest):
 
 
 class TestSetPlanned(SetTest):
-    """`--dry-run` checks each repository and does nothing."""
+    """`--dry-run` checks each repository and changes nothing."""
 
     def test_each_repository_is_checked_and_shown(self):
         outcome = self.assert_code(self.start_set("--dry-run", "--set", "delivery.type=branch"), 0)
@@ -231,7 +231,7 @@ class TestSetPublished(SetTest):
         return {name: self.git("for-each-ref", "--format=%(refname)", cwd=self.folder / f"{name}.git").split() for name in self.places}
 
     def prepared(self, *arguments):
-        """All parts wait for their branches; the last of them."""
+        """Starts a set until all parts wait for their branches. Returns the `delivery_prepared` record of the last part."""
         self.assert_error(self.start_set("--set", "delivery.type=pr", "--set", "delivery.set_test=[\"false\"]", *arguments), "AF-SET-005")
         part = self.set_file()["parts"][1]
         self.repository = self.places[part["repo"]]
@@ -259,7 +259,7 @@ class TestSetPublished(SetTest):
         self.assertEqual(self.pushed(), {part["repo"]: [f"refs/heads/{part['branch']}"] for part in self.set_file()["parts"]})
 
     def test_nothing_is_pushed_if_the_last_branch_cannot_be_created(self):
-        """That is seen only when the first is there, which is removed again."""
+        """The error appears only after the first branch was created; AgentForge removes that branch again."""
         lock = self.repository_lock(self.prepared("--set", "delivery.branch=feature/{task}")["branch"])
         outcome = self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-006", str(lock))
         self.assertIn("removed branch", outcome.err)
@@ -267,7 +267,7 @@ class TestSetPublished(SetTest):
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
 
     def repository_lock(self, branch):
-        """The lock of another process on this branch."""
+        """Creates the lock of another process on this branch."""
         lock = self.repository / ".git" / "refs" / "heads" / f"{branch}.lock"
         lock.parent.mkdir(parents=True, exist_ok=True)
         lock.write_text("0" * 40, encoding="utf-8")
@@ -275,14 +275,14 @@ class TestSetPublished(SetTest):
 
 
 class TestSetPage(SetTest):
-    """The commands of docs/repositories.md for sets, as they stand there."""
+    """The commands of docs/repositories.md for sets, word for word."""
 
     NAMES = ("schema", "analytics")
     PAGE = (SOURCE / "docs" / "repositories.md").read_text(encoding="utf-8")
     START = 'agentforge start --repos schema,analytics "Add the country to user events"'
 
     def parts(self):
-        """Those that the page shows."""
+        """Returns the parts in the example of the page."""
         return yaml.safe_load(textwrap.dedent(re.search(r"^   ```yaml\n(.*?)^   ```", self.PAGE, re.M | re.S).group(1)))["parts"]
 
     def typed(self, command, *arguments):
@@ -290,7 +290,7 @@ class TestSetPage(SetTest):
         return self.run_program(*(self.set_id() if word == "set-…" else word for word in shlex.split(command)[1:]), *arguments, cwd=self.folder)
 
     def started(self, *arguments):
-        """One whose parts do not pass together."""
+        """A set whose parts do not pass the test together."""
         every = ["REQ-001", "REQ-002", "REQ-003"]
         file = self.specification(parts=[{"repo": "schema", "requirements": every}, {"repo": "analytics", "requirements": every, "depends_on": ["schema"]}])
         self.assert_error(self.typed(self.START, *self.replay, "--from-spec", file, "--set", "delivery.set_test=[\"false\"]"), "AF-SET-005")
@@ -311,7 +311,7 @@ class TestSetPage(SetTest):
 
 
 class TestSetTogether(SetTest):
-    """A command of the settings sees the checkouts of all parts."""
+    """A command from the settings sees the checkouts of all parts."""
 
     COMPARE = "import sys; a, b = (open(p + '/textkit/slug.py').read() for p in sys.argv[1:]); sys.exit(a != b or 'def slugify' not in a)"
 
@@ -336,10 +336,10 @@ class TestSetTogether(SetTest):
 
 
 class TestSetHindered(SetTest):
-    """What came in the way between is named, and leaves a way to end the set."""
+    """The error names an obstacle that appeared meanwhile, and the set can still be ended."""
 
     def branching(self):
-        """As a kill leaves it between the two branches: the first is made."""
+        """Makes the state after a kill between the two branches: the first exists."""
         self.start_set("--set", "delivery.set_test=[\"false\"]")
         told = self.set_file()
         for part in told["parts"]:
@@ -356,7 +356,7 @@ class TestSetHindered(SetTest):
         return self.folder / "home" / ".agentforge" / "sets" / self.set_id() / "set.yaml"
 
     def locked(self, says):
-        """A lock of the second branch, whose name the user has chosen; what it says, as far as that matters."""
+        """Creates a lock with the content `says` on the second branch, whose name the user has chosen."""
         self.start_set("--set", "delivery.set_test=[\"false\"]", "--set", "delivery.type=branch", "--set", "delivery.branch=feature/{task}")
         part = self.set_file()["parts"][1]
         self.repository = self.places[part["repo"]]
@@ -394,7 +394,7 @@ class TestSetHindered(SetTest):
         part = self.set_file()["parts"][1]
         self.repository = self.places[part["repo"]]
         commit = self.records("delivery_prepared", part["task"])[-1]["commit"]
-        other = self.git("commit-tree", f"{commit}^{{tree}}", "-m", part["task"]).strip()      # The same tree without its base.
+        other = self.git("commit-tree", f"{commit}^{{tree}}", "-m", part["task"]).strip()      # A commit with the same tree and no parent.
         rewrite_journal(self.task_folder(part["task"]) / "actions.yaml", lambda record: {**record, "commit": other} if record["type"] == "delivery_prepared" else record)
         self.assert_error(self.resume_set("--set", "delivery.set_test=[\"true\"]"), "AF-SET-018", part["repo"])
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
@@ -433,7 +433,7 @@ class TestSetHindered(SetTest):
 
 
 class TestSetRefused(SetTest):
-    """What cannot become a set is said before a task exists."""
+    """AgentForge refuses an impossible set before a task exists."""
 
     def test_a_repository_without_a_part(self):
         self.assert_error(self.start_set(parts=[{"repo": "schema", "requirements": ["REQ-001", "REQ-002", "REQ-003"]}]), "AF-SET-003", "consumer")
@@ -476,7 +476,7 @@ class TestSetRefused(SetTest):
                 self.assert_error(self.start_set(flag, "spec"), "AF-SET-002", f"leave out {flag},")
 
     def refused_unpaid(self, code, *words, settings=()):
-        """Without a specification: the first repository would pay for one."""
+        """Checks that the start is refused. There is no specification, so a task of the first repository would write one at a cost."""
         self.assert_error(self.run_program("start", *self.replay, *settings, "--repos", "consumer,schema", REQUEST, cwd=self.folder), code, *words)
         self.assertEqual(self.sets(), [])
         for place in self.places.values():
@@ -524,10 +524,10 @@ class TestSetShown(SetTest):
 
 
 class TestSetKilledAtWork(SetTest):
-    """Killed while the task of a part works, before any part waits for its branch or when one does."""
+    """A kill while the task of a part works: before any part waits for its branch, or while one waits."""
 
     def killed_in(self, name, stage):
-        """Starts a set, and kills it where the task of this repository has begun the stage."""
+        """Starts a set, and kills it once the task of this repository has begun the stage."""
         self.repository = self.places[name]
         process = self.spawn("start", *self.replay, "--repos", "consumer,schema", "--from-spec", self.specification(), REQUEST)
 
@@ -546,7 +546,7 @@ class TestSetKilledAtWork(SetTest):
         return told
 
     def assert_resumes(self, told):
-        """With the same tasks: a part that had begun does not begin again."""
+        """Checks that the set resumes with the same tasks: a part that had begun does not begin again."""
         self.assert_code(self.resume_set(), 0)
         self.assert_done()
         for before, after in zip(told["parts"], self.set_file()["parts"]):
@@ -567,7 +567,7 @@ class TestSetKilledAtWork(SetTest):
 
 
 class KilledSet(SetTest):
-    """A set whose parts wait for their branches, because its test failed; and a `resume` with a test that passes, killed at a step that reaches the disk."""
+    """A set whose parts wait for their branches, because its test failed. A `resume` with a passing test is killed at one of its steps that reach the disk."""
 
     def setUp(self):
         super().setUp()
@@ -585,7 +585,7 @@ class KilledSet(SetTest):
             shutil.copytree(self.saved / name, self.folder / name, symlinks=True)
 
     def killed_at(self, step, command=("resume", "--set", "delivery.set_test=[\"true\"]")):
-        """Whether it was: otherwise it had ended before."""
+        """Returns True if the command was killed at this step, False if it ended before."""
         done = subprocess.run(self.command(*command, self.set_id()), cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                               env=dict(self.environment, LD_PRELOAD=str(self.shim), AGENTFORGE_TEST_KILL_AT=str(step)))
         self.assertIn(done.returncode, (0, -9), done.stderr)
@@ -593,7 +593,7 @@ class KilledSet(SetTest):
 
 
 class TestSetKilledBeforeBranches(KilledSet):
-    """Killed before the first branch, while the set's test is prepared and run: every tenth step."""
+    """A kill before the first branch, while the command prepares and runs the set's test, at every tenth step."""
 
     def test_killed_before_any_branch_and_resumed_both_branches_are_there(self):
         step = 1
@@ -629,7 +629,7 @@ class TestSetAbortKilled(KilledSet):
 
 
 class TestSetKilled(KilledSet):
-    """Killed at every step, from before the first branch until the set is done: both branches come, or none is left."""
+    """A kill at every step, from before the first branch until the set is done: afterwards both branches exist, or neither."""
 
     def test_killed_at_any_step_and_resumed_both_branches_are_there(self):
         step, seen = 0, set()
@@ -640,7 +640,7 @@ class TestSetKilled(KilledSet):
             told = self.set_file()
             made = {part["repo"] for part in told["parts"] if self.branches_of(part["repo"])}
             seen.add((told["phase"], len(made)))
-            if made:        # No branch that the set's file does not explain.
+            if made:        # The set's file explains each branch.
                 self.assertIn(told["phase"], ("branching", "delivering", "done"), f"step {step}")
                 self.assertTrue(all(self.branches_of(part["repo"]) in ([], [part["branch"]]) for part in told["parts"]), f"step {step}")
             if told["phase"] == "specified":        # TestSetKilledBeforeBranches resumes these.

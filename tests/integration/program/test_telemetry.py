@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a collector of OpenTelemetry gets of a task, and what a bad one costs it."""
+"""The data that an OpenTelemetry collector gets from a task, and the cost of a bad collector."""
 
 import collections
 import math
@@ -25,13 +25,13 @@ class WithCollector(ProgramTest):
         self.make_repository()
         transcript = short_transcript()
         entry(transcript, "green", 2)["tool_calls"][0]["arguments"]["summary"] = f"The token is {CANARY}."
-        # A path that GREEN may not write: its refusal is a line of the log, where that has each step.
+        # GREEN may not write this path. The debug log has a line about the refusal.
         insert(transcript, "green", entry(transcript, "green", 1)["role"], 1, call("create_file", path=f"tests/{CANARY}.txt", content="x"))
         return self.assert_code(self.start("--set", "log.level=debug", transcript=transcript), 0)
 
 
 class TestTelemetry(WithCollector):
-    """One delivered task, looked at from all sides."""
+    """One delivered task, which all tests share."""
 
     @classmethod
     def setUpClass(cls):
@@ -137,10 +137,10 @@ class TestTelemetry(WithCollector):
 
 
 class TestTelemetryOfFailedTasks(WithCollector):
-    """What a task reports that does not go straight to its end."""
+    """The telemetry of a task with questions, retries and failures."""
 
     def points(self, collector, name):
-        """Stage, cause and sum of each point of a metric."""
+        """Returns stage, cause and sum of each point of a metric."""
         return [((values(point.attributes).get("agentforge.stage"), values(point.attributes).get("agentforge.escalation.cause")), point.as_double) for point in collector.metrics()[name].sum.data_points]
 
     def test_a_question_to_a_person_is_counted(self):
@@ -151,7 +151,7 @@ class TestTelemetryOfFailedTasks(WithCollector):
         self.assertEqual((stage, bool(cause), count), ("clarify", True, 1.0))
 
     def test_a_retry_of_a_stage_is_counted(self):
-        """Execution fails in the first step of the plan, and is tried again."""
+        """Execution fails in the first step of the plan, and is retried."""
         collector = self.collect()
         self.make_repository()
         transcript = model.transcript(model.plan(), model.tests(), model.fails(), model.writes_slugify(visit=2), model.exports(visit=2))
@@ -160,7 +160,7 @@ class TestTelemetryOfFailedTasks(WithCollector):
         self.assertEqual(self.points(collector, "agentforge.stage.retries"), [(("execute", None), 1.0)])
 
     def test_each_failed_span_says_why(self):
-        """An action fails; then a specification that depends on a task that there is not is rejected."""
+        """An action fails. Then the kernel rejects a specification that depends on a task that does not exist."""
         collector = self.collect()
         self.make_repository()
         transcript = again(short_transcript(), "spec")
@@ -207,7 +207,7 @@ class TestTelemetryCollectorTrouble(WithCollector):
         began = time.monotonic()
         outcome = self.deliver()
         self.assertIn("the collector answers 429", outcome.err)
-        # The pauses begin with a second and double; the last attempt is made at the end.
+        # The first pause is a second, and each next one is twice as long. The last attempt comes at the end.
         self.assertLessEqual(len(collector.messages("traces")), 3 + math.log2(1 + time.monotonic() - began))
 
     def test_a_missing_collector_costs_the_task_nothing(self):

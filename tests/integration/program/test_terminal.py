@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program in a terminal: what is on the screen while it runs, when the window or the person changes something, and afterwards."""
+"""The program in a terminal: its screen while it runs, when the window changes or a person presses a key, and afterwards."""
 
 import os
 import re
@@ -23,7 +23,7 @@ class TerminalTest(ProgramTest):
         self.make_repository()
 
     def held(self, request, *arguments, **options):
-        """A run whose model has been asked `request` times and does not answer before `release` is set."""
+        """Starts a run whose model does not answer request number `request` until `release` is set."""
         self.release = threading.Event()
         self.addCleanup(self.release.set)
         self.environment["SCRIPTED_MODEL_KEY"] = KEY
@@ -35,7 +35,7 @@ class TerminalTest(ProgramTest):
         return terminal
 
     def live(self, terminal, count=3):
-        """The live lines, with a clock of zeros."""
+        """Returns the live lines, with zeros for the time."""
         return [re.sub(r"\b\d+:\d\d\b", "0:00", line) for line in terminal.lines()[-count:]]
 
 
@@ -71,7 +71,7 @@ class TestTerminalLiveView(TerminalTest):
     def test_is_redrawn_below_the_shell_after_ctrl_z(self):
         terminal = self.held(1)
         terminal.wait_for("asking the model")
-        # Who leads a session is not stopped by its terminal; the shell's job would be.
+        # A terminal does not stop the leader of its session, as it would stop a shell's job. So the test sends the signal.
         os.kill(terminal.process.pid, signal.SIGSTOP)
         drawn = len(terminal.raw)
         os.kill(terminal.process.pid, signal.SIGCONT)
@@ -153,7 +153,7 @@ class TestTerminalKeys(TerminalTest):
         self.assertIn("Not done, aborted at stage clarify: " + REQUEST, shown)
 
     def init_with_claude(self):
-        """`init` where the `claude` command is on the path, until it asks for the model."""
+        """Starts `init` with the `claude` command on the path, and waits until it asks for the model."""
         commands = self.folder / "commands"
         commands.mkdir()
         (commands / "claude").write_text("#!/bin/sh\n")
@@ -180,14 +180,14 @@ class TestTerminalKeys(TerminalTest):
 
 
 def later(terminal):
-    """Puts the approval that the terminal asks for off; what the screen shows then."""
+    """Postpones the approval that the terminal asks for. Returns the lines of the screen."""
     terminal.wait_for("Approve? [y/n")
     terminal.press(b"\n")
     return terminal.ended(22)
 
 
 def plain(text):
-    """Ids and times as signs that do not change from run to run; the right edge of a box stays where it is."""
+    """Replaces ids and times, which change from run to run. Keeps the right edge of a box in its place."""
     text = re.sub(r"task-\d{8}-[a-z0-9-]*?-([0-9a-f]{8})\b", "TASK", text)
     text = re.sub(r"\b[0-9a-f]{8}\b", "IDIDIDID", text)
     text = re.sub(r"\b\d+:\d\d\b", "0:00", text)
@@ -198,19 +198,19 @@ def plain(text):
 
 
 class TestTerminalForADay(TerminalTest):
-    """A person's way with one task, screen by screen."""
+    """One task, followed by a person screen by screen."""
 
     def shown(self, terminal):
         return plain(terminal.text()).splitlines()
 
     def box(self, terminal, columns, *lines):
-        """Holds a whole screen against a box with these lines in it."""
+        """Compares the whole screen with a box that contains these lines."""
         rule = "─" * (columns - 2)
         expected = [f"┌{rule}┐", *(f"├{rule}┤" if line is None else "│ " + line for line in lines), f"└{rule}┘"]
         expected = [re.sub(r" +", " ", line).rstrip() for line in expected]
         deadline = time.monotonic() + 10
         while (got := [re.sub(r" +", " ", re.sub(r" *│$", "", line)) for line in self.shown(terminal)]) != expected and time.monotonic() < deadline:
-            os.sched_yield()        # It is being drawn.
+            os.sched_yield()        # The program is still drawing.
         self.assertEqual(got, expected)
 
     def watched(self, stage, *last):
@@ -249,7 +249,7 @@ class TestTerminalForADay(TerminalTest):
         status.ended(0)
         self.box(status, 80, "AGENTFORGE STATUS textkit", None, "Active: 0 Completed: 0 Waiting for you: 1", "", "⚠ IDIDIDID WAITS: APPROVAL 30% 0 s", f' "{REQUEST}"', " Waiting: approval of intake",
                  " agentforge approve IDIDIDID")
-        (self.task_folder() / "state.yaml").unlink()        # One task is shown from its journal.
+        (self.task_folder() / "state.yaml").unlink()        # `status TASK` reads the journal.
         status = Terminal(self, "status", self.task(), columns=80)
         status.ended(0)
         self.assertIn(" Waiting: approval of intake", "\n".join(self.shown(status)))

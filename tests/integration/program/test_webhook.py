@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""People told by a webhook: a server on the loopback interface that keeps what it gets, as Slack's would."""
+"""Notifications by webhook, to a server on the loopback interface that keeps the requests, in place of Slack's."""
 
 import hashlib
 import hmac
@@ -19,7 +19,7 @@ DEFAULT = ["--set", "escalation.on_deadline=default", "--set", "escalation.defau
 
 
 class FakeSlack:
-    """Takes requests; `status` is what it answers with."""
+    """Accepts requests and answers with the HTTP status `status`."""
 
     def __init__(self):
         self.status = 200
@@ -63,7 +63,7 @@ class HookTest(harness.ProgramTest):
         self.settings = ["--set", "escalation.handlers=[file, webhook]", "--set", "plugins.settings={webhook: {timeout_seconds: 1}}"]
 
     def ask(self, *arguments):
-        """A task whose second stage asks a person."""
+        """Starts a task whose second stage asks a person."""
         transcript = harness.load_transcript()
         harness.entry(transcript, "intake", 2)["tool_calls"][0]["arguments"]["identified_ambiguities"] = [
             {"area": "characters", "question": QUESTION, "impact": "blocking"}]
@@ -75,7 +75,7 @@ class HookTest(harness.ProgramTest):
         return next((self.repository / ".agentforge" / "escalations").glob("ESC-*-1.yaml"))
 
     def long_ago(self, **fields):
-        """The question as if it had been asked before this year; `fields` are changed too."""
+        """Changes the question's time to 2020, and these fields."""
         told = yaml.safe_load(self.record().read_text(encoding="utf-8"))
         told.update(created_at="2020-01-01T00:00:00.000Z", **fields)
         self.record().write_text(yaml.safe_dump(told, allow_unicode=True), encoding="utf-8")
@@ -204,7 +204,7 @@ class TestWebhookDeadlines(HookTest):
     def test_remind_resumes_a_task_as_it_was_started(self):
         self.ask()
         self.long_ago(deadline="2020-01-02T00:00:00.000Z", at_deadline="default", default_answer="keep them")
-        outcome = self.assert_code(self.remind("--resume"), 0)      # Its model was the transcript of --transcript.
+        outcome = self.assert_code(self.remind("--resume"), 0)      # `resume` uses the transcript that the task started with.
         self.assertIn("Done: ", outcome.out)
 
     def test_a_deadline_that_pauses_leaves_the_question_open(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that a user, a project or a newer version wrote and that cannot be taken: named with their place, and nothing is touched."""
+"""Invalid files of a user, a project or a newer version: the error names the place, and nothing changes."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from untouched import Untouched
 
 
 class TestSettingsFile(Untouched):
-    """A broken settings.yaml is named with its place."""
+    """The error about a broken settings.yaml names the place."""
 
     def setUp(self):
         super().setUp()
@@ -58,7 +58,7 @@ class TestSettingsFile(Untouched):
 
 
 class TestDefinitionFiles(Untouched):
-    """One fault of each kind of file, as the whole program tells it; all faults of all kinds are in tests/unit/program/wrong_files_test.cpp."""
+    """One fault of each kind of file, reported by the whole program. tests/unit/program/wrong_files_test.cpp has all faults of all kinds."""
 
     def setUp(self):
         super().setUp()
@@ -116,7 +116,7 @@ class TestDefinitionFiles(Untouched):
 
 
 class TestTaskFiles(Untouched):
-    """A task's own files as a newer AgentForge writes them, or while another process has the task: no command reads or changes them."""
+    """A task's files in a newer format, or while another process holds the task: no command reads or changes them."""
 
     def setUp(self):
         super().setUp()
@@ -204,7 +204,7 @@ class TestTaskFiles(Untouched):
 
 
 class TestTranscript(ProgramTest):
-    """A transcript that cannot answer is found before a task exists."""
+    """AgentForge finds a transcript without usable answers before a task exists."""
 
     def setUp(self):
         super().setUp()
@@ -242,7 +242,7 @@ class TestTranscript(ProgramTest):
         transcript["entries"] = [e for e in transcript["entries"] if e["stage"] != "analyze"]
         outcome = self.assert_error(self.start("--exit-after", "analyze", transcript=transcript), "AF-LLM-201", "'analyze'", "step 1")
         self.assertIn("agentforge resume TASK --set llm.backend=auto", outcome.err)
-        # With the whole transcript in the same place, the task goes on from there.
+        # With the complete transcript in the same place, the task continues.
         (self.folder / "transcript.yaml").write_text(yaml.safe_dump(load_transcript(), allow_unicode=True), encoding="utf-8")
         self.assert_code(self.run_program("resume", self.task()), 0)
         self.assertEqual([s["step"] for s in self.steps()], [1, 2, 3, 4, 5, 6])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What machines do to their users: parts that are missing, disks, limits, folders, terminals. Named, and nothing is lost."""
+"""Faults of the machine: missing parts, full disks, limits, unwritable folders, closed terminals. The error names the fault, and nothing is lost."""
 
 import os
 import signal
@@ -11,14 +11,14 @@ from untouched import Untouched
 
 
 class TestInstallation(ProgramTest):
-    """Parts of the program that are missing, and readers that went away."""
+    """Missing parts of the installation, and closed pipes."""
 
     def setUp(self):
         super().setUp()
         self.make_repository()
 
     def installation(self, *parts):
-        """A copy of the installation with only these parts."""
+        """Makes a copy of the installation with only these parts."""
         build = os.path.dirname(os.path.dirname(PROGRAM))
         home = self.folder / "installed"
         (home / "bin").mkdir(parents=True)
@@ -70,12 +70,12 @@ class TestInstallation(ProgramTest):
 
 
 def within_mounts(script):
-    """A shell that may mount, and whose mounts go with it."""
+    """Returns the command of a shell that may mount. Its mounts end with it."""
     return ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"]), "/bin/bash", "-euc", script]
 
 
 class TestFullDisk(Untouched):
-    """A disk of its own for `.agentforge`, and what happens when it is full."""
+    """A separate small disk for `.agentforge`, which becomes full."""
 
     def setUp(self):
         super().setUp()
@@ -83,7 +83,7 @@ class TestFullDisk(Untouched):
         (self.repository / ".agentforge").mkdir()
 
     def run_on_a_small_disk(self, script):
-        """The parts of what `script` printed, which lie between lines of `==`."""
+        """Returns the output of `script`, split at lines of `==`."""
         script = f'mount -t tmpfs -o size=3m small .agentforge\nagentforge() {{ "{PROGRAM}" "$@" 2>&1 || echo "exit $?"; }}\n' + script
         done = subprocess.run(within_mounts(script), cwd=self.repository, env=self.environment, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -123,7 +123,7 @@ class TestFullDisk(Untouched):
 
 
 class TestMachineLimits(Untouched):
-    """Limits and folders of the machine that are too small, missing or not to be written."""
+    """Limits that are too small, and folders that are missing or read-only."""
 
     def setUp(self):
         super().setUp()
@@ -188,7 +188,7 @@ class TestTerminalThatDies(ProgramTest):
         self.make_repository()
         terminal = Terminal(self, "start", "--transcript", TRANSCRIPT, "--exit-after", "spec", "--no-iterate", REQUEST)
         terminal.wait_for("step 1")
-        os.killpg(terminal.process.pid, signal.SIGHUP)       # What the kernel sends when a terminal is closed.
+        os.killpg(terminal.process.pid, signal.SIGHUP)       # Linux sends this signal when a terminal closes.
         terminal.process.wait()
         self.assertLess(terminal.process.returncode, 128)
         self.assertGreaterEqual(terminal.process.returncode, 0)
@@ -199,7 +199,7 @@ class TestTerminalThatDies(ProgramTest):
 
 
 class TestOddFileNames(Untouched):
-    """File names that are no text, or more than that, in the repository."""
+    """Unusual file names in the repository: not UTF-8, or with control and shell characters."""
 
     def test_the_gates_still_run(self):
         path = self.make_repository()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places where there is nothing to work on, or not as it should be: named, with a way out, and nothing is touched."""
+"""Folders without a usable repository: the error names the problem and a remedy, and nothing changes."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from untouched import Untouched
 
 
 class TestPlaceOfWork(Untouched):
-    """Where there is nothing to work on."""
+    """Folders without a usable repository."""
 
     def test_outside_a_repository(self):
         for command in (("start", "x"), ("status",), ("init",), ("escalations", "list"), ("plugins", "list"), ("inspect", "x"), ("resume", "x"),
@@ -104,7 +104,7 @@ class TestPlaceOfWork(Untouched):
         self.make_repository()
         self.git("branch", "agentforge")
         self.assert_refused(self.start, "AF-CLI-137", "`agentforge`", "git branch -m")
-        self.assert_code(self.start("--exit-after", "intake"), 0)     # Which makes no branch.
+        self.assert_code(self.start("--exit-after", "intake"), 0)     # This task creates no branch.
 
     def test_a_lost_git_file_does_not_fall_back_to_the_outer_repository(self):
         self.make_repository()

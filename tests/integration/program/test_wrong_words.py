@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands, flags, names, requests and keys that are not right: named, with a way out, and nothing is touched."""
+"""Wrong commands, flags, names, requests and keys: the error names the word and a remedy, and nothing changes."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ CONTROL = "\x1b[31m\x07\x9b\x7f"
 
 
 class TestErrorMessages(Untouched):
-    """Commands, flags, names and requests that are not right."""
+    """Wrong commands, flags, names and requests."""
 
     def setUp(self):
         super().setUp()
@@ -79,7 +79,7 @@ class TestErrorMessages(Untouched):
         self.assertLess(len(outcome.err), 2000)
 
     def start_from(self, stdin):
-        """`start -` with this as its standard input."""
+        """Runs `start -` with this text as its standard input."""
         done = subprocess.run(self.command("start", "--transcript", TRANSCRIPT, "-"), cwd=self.repository, env=self.environment, stdin=stdin,
                               capture_output=True, text=True, check=False)
         return Outcome(("start", "-"), done.returncode, done.stdout, done.stderr)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For inputs that are refused: the code, the message and the exit code are asserted, and that nothing was made, changed or lost."""
+"""Tests of refused inputs: check the error code, the message and the exit code, and that no file was created, changed or lost."""
 
 import hashlib
 import os
@@ -10,8 +10,8 @@ from harness import ProgramTest
 
 class Untouched(ProgramTest):
     def picture(self):
-        """All that lies in the test's folder, with bytes, rights and links: checkout, refs, objects, index, home and state.
-        But for the log, which tells the error, and for who had a task's lock last."""
+        """Returns everything in the test's folder, with bytes, permissions and links: checkout, refs, objects, index, home and state.
+        Leaves out the log, which has the error, and the last holder of a task's lock."""
         seen = {}
         for root, folders, files in os.walk(self.folder):
             if os.path.basename(root) == ".agentforge" and "logs" in folders:
@@ -32,7 +32,7 @@ class Untouched(ProgramTest):
         return seen
 
     def assert_refused(self, run, code, *words, exit_code=1):
-        """`run` starts the program once. Returns its outcome."""
+        """Checks that `run`, which starts the program once, is refused and changes nothing. Returns the outcome."""
         before = self.picture()
         outcome = self.assert_error(run(), code, *words, exit_code=exit_code)
         self.assertEqual(self.picture(), before, outcome)

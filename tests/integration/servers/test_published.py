@@ -30,7 +30,7 @@ class TestPublished(test_servers.ServersTest):
                             path_parameters={"read_text_file": ["path"], "write_file": ["path"], "list_directory": ["path"], "move_file": ["source", "destination"]}),
             "memory": server("memory", env={"MEMORY_FILE_PATH": "${AGENTFORGE_SCRATCH}/memory.jsonl"}),
         }
-        # The tools of three servers are more than fit into a prompt: the role lists those it needs.
+        # The tools of three servers do not fit into a prompt, so the role lists those that it needs.
         self.agent["capabilities"]["tools"] = {
             "allowed": ["complete", "everything__echo", "everything__get_sum", "everything__get_tiny_image", "everything__get_structured_content",
                         "everything__trigger_long_running_operation", "files__read_text_file", "files__write_file", "files__list_directory",
@@ -40,7 +40,7 @@ class TestPublished(test_servers.ServersTest):
         }
 
     def one(self, name, **arguments):
-        """The result of one call in a run of its own, with the record of what the model was shown."""
+        """Makes one call in a separate run. Returns its result, and the context that the model saw afterwards."""
         self.assert_code(self.survey(call(name, **arguments)), 0)
         shown = self.run_program("inspect", self.task(), "--step", "2", "--show", "context")
         self.assert_code(shown, 0)

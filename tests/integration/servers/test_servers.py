@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tool servers and plugins that are processes, in whole runs of the program."""
+"""Tool servers and process plugins, in whole runs of the program."""
 
 import json
 import pathlib
@@ -74,14 +74,14 @@ class ServersTest(harness.ProgramTest):
                 "path_parameters": {"write": ["path"]}, **more}
 
     def write(self):
-        """The agent, and the user's own settings: they need no trust."""
+        """Writes the agent and the user's settings, which need no trust."""
         (self.repository / ".agentforge" / "agents" / "surveyor.yaml").write_text(yaml.safe_dump(self.agent, sort_keys=False))
         folder = self.home / ".agentforge"
         folder.mkdir(exist_ok=True)
         (folder / "config.yaml").write_text(yaml.safe_dump({**self.settings, "mcp_servers": self.servers}))
 
     def survey(self, *steps, **options):
-        """One run of the pipeline whose agent takes these steps and then hands in."""
+        """Runs the pipeline. The agent takes these steps and then hands in."""
         self.write()
         entries = []
         for number, tool_calls in enumerate([*steps, call("complete", summary="A small text toolkit.")], start=1):
@@ -151,7 +151,7 @@ class TestServers(ServersTest):
         self.assertRegex(self.outcome(1)["error"], "Permission denied|Read-only file system")
         self.assertEqual(list(self.state.rglob("planted.txt")), [])
 
-    # What no program of whatever kind may leave behind: where it is found, and how it is made.
+    # Files that no program may leave behind: the path of each, and the code that makes it.
     PLANTED = {
         "notes/.envrc": "open('notes/.envrc', 'w').close()",
         "notes/.github/workflows/ci.yml": "os.makedirs('notes/.github/workflows'); open('notes/.github/workflows/ci.yml', 'w').close()",
@@ -160,7 +160,7 @@ class TestServers(ServersTest):
     }
 
     def assert_taken_back(self, planted, numbers):
-        """Each call is told, journaled, and leaves nothing, so that the next call works."""
+        """Checks that the model sees an error for each call, that the journal has it, and that nothing remains, so the next call works."""
         steps = self.steps()
         for path, number in zip(planted, numbers):
             self.assertIn("AF-ORCH-026", steps[number - 1]["result"]["error"], path)

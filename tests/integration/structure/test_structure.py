@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arrows between folders, read from the include lines: sdk <- kernel folders in their order; sdk <- plugins.
+"""Checks the dependencies between folders by their include lines: sdk <- kernel folders in their order; sdk <- plugins.
 
-The order is kernel/CMakeLists.txt's own list, so that it is written once.
+The order is the list in kernel/CMakeLists.txt.
 """
 import pathlib
 import re
@@ -13,7 +13,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".hpp.in"}
-# What has no folder and no ending is the standard library's; these are the operating system's.
+# Headers of the standard library (no folder, no file ending) and of the operating system.
 SYSTEM = re.compile(r"^([a-z_0-9]+|[a-z_0-9]+\.h|(sys|linux|asm|net|netinet|arpa)/[a-z_0-9]+\.h)$")
 
 
@@ -31,14 +31,14 @@ def includes(file):
 
 
 def resolves_beside(file, name, top):
-    """The file that a quoted include means, where it stands beside the file and inside `top`."""
+    """True if a quoted include means a file beside this one and inside `top`."""
     there = (file.parent / name).resolve()
     return there.is_file() and there.is_relative_to(top.resolve())
 
 
 def sdk_violations(root):
     found = []
-    # Whatever has no rule of its own below has this one, so that a new folder of the SDK is not overlooked.
+    # This rule applies to all folders without their own rule below, also to new ones.
     apart = {root / "sdk/testing", root / "sdk/templates", root / "sdk/http"}
     for file in [file for file in sources(root / "sdk") if not any(file.is_relative_to(folder) for folder in apart)]:
         for quote, name in includes(file):
@@ -50,7 +50,7 @@ def sdk_violations(root):
 
 
 def http_violations(root):
-    """The exchange that the kernel and the plugins share knows neither of them."""
+    """Finds includes of the kernel or of plugins in the exchange that both share."""
     found = []
     for file in sources(root / "sdk/http"):
         for quote, name in includes(file):
@@ -76,7 +76,7 @@ def testing_violations(root):
 
 
 def template_violations(root):
-    """A template sees what an installation has: SDK headers, the standard library, and GoogleTest in its test."""
+    """Finds includes that an installation does not have. A template may use the SDK, the standard library, and GoogleTest in its test."""
     found = []
     for file in sources(root / "sdk/templates"):
         for quote, name in includes(file):
@@ -99,7 +99,7 @@ def kernel_violations(root):
             for quote, name in includes(file):
                 place = f"{file.relative_to(root)}: {name}"
                 target = pathlib.PurePosixPath(name).parts[0]
-                # `plugins` is a kernel folder too: what matters is whose file it is.
+                # `plugins` is also a kernel folder, so this looks for the file in the kernel.
                 outside = target in ("kernel", "plugins", "tests") and not (root / "kernel" / name).is_file()
                 if ".." in pathlib.PurePosixPath(name).parts or outside:
                     found.append(f"{place} is not a path below kernel/")
@@ -135,7 +135,7 @@ FAKE_LINK = re.compile(r"\bagentforge_testing\b|\bAgentForge::testing\b")
 
 
 def fake_violations(root):
-    """Folders of the kernel and plugins that link the fake host. Only tests may."""
+    """Finds folders of the kernel and plugins that link the fake host. Only tests may link it."""
     found = []
     for file in sorted([*(root / "kernel").rglob("CMakeLists.txt"), *(root / "plugins").rglob("CMakeLists.txt")]):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
@@ -174,16 +174,16 @@ class Arrows(unittest.TestCase):
 
 
 def stage_names(root):
-    """The names that the shipped pipelines give their stages."""
+    """Returns the names of stages in the shipped pipelines."""
     files = sorted((root / "config/pipelines").glob("*.yaml"))
     return sorted({stage["name"] for file in files for stage in yaml.safe_load(file.read_text(encoding="utf-8"))["pipeline"]["stages"]})
 
 
 STAGES = stage_names(ROOT)
 STAGE_NAME = re.compile('"(' + "|".join(STAGES) + ')"')
-# Ids of artifacts (`SPEC-…`) are no names of stages.
+# Ids of artifacts (`SPEC-…`) are not names of stages.
 STAGE_IN_MESSAGE = re.compile('"[^"]*\\b(' + "|".join(STAGES).upper() + ')\\b(?!-)[^"]*"')
-# Words that are no stage's name, though one has the same. By file and the part of a line that has the word, with what it is there.
+# Words with another meaning that are spelled like a stage's name: the file, the part of a line with the word, and its meaning there.
 OTHER_WORDS = [
     ("kernel/config/gate_names.hpp", 'std::string_view tests = "tests"', "a gate"),
     ("kernel/config/gate_names.hpp", 'std::string_view red = "red"', "a gate"),
@@ -237,16 +237,16 @@ OTHER_WORDS = [
     ("plugins/stages/execute/execute.cpp", '{"plan", "test_suite"}', "a contract"),
     ("plugins/stages/execute/execute.cpp", 'artifacts.find("plan")', "a contract"),
 ]
-# A field of a document: written with a value, or read by one of these functions.
+# The field `tests` of a document: written with a value, or read by one of these functions.
 FIELD_TESTS = re.compile(r'\["tests"\]|\{"tests", (?!Verdict|suite)|\b(if_contains|list|list_of|list_in|objects_of|texts|texts_of|each_object|number|getValue|gtest_number)\((?:[*\w.()]+, )*(?:"", )?"tests"')
 
 
-# Words of their own that are spelled like a type of record.
+# Words with another meaning that are spelled like a type of record.
 LIKE_A_RECORD = {
     "kernel/program/log/event_stream.cpp": "the types of docs/stream-json.md",
     "kernel/base/event_sink.hpp": "the same, of what is no record",
 }
-# Who reads records, and what for. All else asks the state. A header and its source have one name here.
+# The files that read records, and why. All other code uses the state. One entry means a header and its source.
 READERS = {
     "kernel/task/fold": "the fold",
     "kernel/task/journal_fold": "folds a journal in parts, with its snapshot",
@@ -285,7 +285,7 @@ def without_comment(line):
 
 
 def statements(root, folder):
-    """Each statement of a folder's sources, on one line and without comments: the file, the place where it begins, the text."""
+    """Yields each statement of a folder's sources, on one line and without comments: the file, the place of its beginning, the text."""
     for file in sources(root / folder):
         name = file.relative_to(root).as_posix()
         text, begin = "", 0
@@ -303,9 +303,9 @@ def statements(root, folder):
 
 
 def record_violations(root):
-    """Keys and types of records as text, and scans of a journal, in all of kernel/."""
+    """Finds keys and types of records as text, and scans of a journal, in all of kernel/."""
     types = RECORD_TYPE.findall((root / "kernel/records/records.hpp").read_text(encoding="utf-8"))
-    # One word alone (step, gate, plugins) is the name of many things; `type() == "…"` finds those.
+    # A single word (step, gate, plugins) has other meanings, too; the search for `type() == "…"` finds these types.
     as_text = re.compile('"(' + "|".join(name for name in types if "_" in name and name != "held_out") + ')"')
     found = []
     for file, place, line in statements(root, "kernel"):
@@ -334,7 +334,7 @@ def stage_violations(root, folder):
 
 
 class Records(unittest.TestCase):
-    """A record's keys stand in kernel/records, and what is derived from records in the fold."""
+    """Only kernel/records has the keys of records, and only the fold derives the state from records."""
 
     def test_a_record_is_written_as_a_struct(self):
         written = [place for _, place, line in statements(ROOT, "kernel") if re.search(r'(session|session_)(\.|->)record\((json|\{|")', line)]
@@ -393,18 +393,18 @@ PARSER_HEADERS = ("Error.hpp", "Validators.hpp")
 
 
 def phrases(text):
-    """The literals of a source that are pieces of sentences, without the blanks around them."""
+    """Returns the string literals of a source that are parts of sentences, without surrounding blanks."""
     found = (literal.strip(" :[](){}'`") for line in text.splitlines() if "#include" not in line for literal in LITERAL.findall(without_comment(line)))
     return {phrase for phrase in found if len(re.findall("[A-Za-z]", phrase)) >= 5}
 
 
 def parser_phrases():
-    """The pieces of the sentences of CLI11's exceptions and checks."""
+    """Returns the parts of sentences in CLI11's exceptions and checks."""
     return set().union(*(phrases((pathlib.Path("/usr/include/CLI") / name).read_text(encoding="utf-8")) for name in PARSER_HEADERS))
 
 
 def parsed_messages(root, theirs):
-    """Searches for pieces of the parser's English in the sources that use the parser, and uses of its messages other than showing them as they are."""
+    """Finds code that searches for parts of the parser's messages, or uses these messages other than to show them unchanged."""
     found = []
     for file in [file for file in sources(root / "kernel") if PARSER_INCLUDE.search(file.read_text(encoding="utf-8"))]:
         text, name = file.read_text(encoding="utf-8"), file.relative_to(root).as_posix()
@@ -415,7 +415,7 @@ def parsed_messages(root, theirs):
 
 
 class ParserMessages(unittest.TestCase):
-    """The kind of a usage error is the type of the parser's exception. The parser's English changes with its version."""
+    """The type of the parser's exception gives the kind of a usage error. The parser's messages change with its version."""
 
     def test_no_message_of_the_parser_is_taken_apart(self):
         self.assertEqual([], parsed_messages(ROOT, parser_phrases()))
@@ -435,23 +435,23 @@ class ParserMessages(unittest.TestCase):
 
 
 QUESTION_PREFIX = re.compile(r'"(ESC|APR|ACT)-?"')
-# Threads that can be abandoned, and contexts that can be cut off from the run.
+# Code that makes a thread that can be abandoned, or a context that can be disconnected from the run.
 ABANDONS = re.compile(r"(?<!\bcontext)(\.|->)detach\(\)|\brun_bounded\(|CallContext\* \w")
 
 
 def question_violations(root):
-    """Prefixes of a question's id outside the one table, in all of kernel/."""
+    """Finds prefixes of a question's id outside the one table, in all of kernel/."""
     return [place for file, place, line in statements(root, "kernel") if QUESTION_PREFIX.search(line) and file != "kernel/escalation/question.cpp"]
 
 
 def guard_violations(root):
-    """Calls into plugins that are guarded otherwise than by guarded_call.hpp."""
+    """Finds calls into plugins that are guarded by other code than guarded_call.hpp."""
     guards = ("kernel/plugins/call_watch.", "kernel/pipeline/guarded_call.hpp", "kernel/pipeline/detachable_context.hpp")
     return [place for file, place, line in statements(root, "kernel") if ABANDONS.search(line) and not file.startswith(guards)]
 
 
 class People(unittest.TestCase):
-    """Questions, approvals and actions are one mechanism, and so is the guard over plugins that hang."""
+    """Questions, approvals and actions share one mechanism. All calls that may hang share one guard."""
 
     def test_the_kind_of_a_question_is_read_from_its_id_in_one_place(self):
         self.assertEqual([], question_violations(ROOT))
@@ -482,14 +482,14 @@ COMPARED_CODE = re.compile(r'(?:[!=]= |starts_with\(|find\()"(AF-[A-Z0-9-]+)"')
 
 
 def failure_violations(root):
-    """Codes that a `failures.hpp` compares and another file compares, too. The dashboard's commands read errors of another process, which have no kind."""
+    """Finds codes that both a `failures.hpp` and another file compare. The dashboard is an exception: it reads errors of another process, which have no kind."""
     apart = ("kernel/dashboard/command_runner.cpp",)
     named = {code for file in root.glob("kernel/*/failures.hpp") for code in COMPARED_CODE.findall(file.read_text(encoding="utf-8"))}
     return [place for file, place, line in statements(root, "kernel") if not file.endswith("/failures.hpp") and file not in apart and named.intersection(COMPARED_CODE.findall(line))]
 
 
 class Failures(unittest.TestCase):
-    """Errors are told apart by kind; if that is not enough, by the functions of `failures.hpp`."""
+    """Code tells errors apart by kind, or else by the functions of `failures.hpp`."""
 
     def test_a_code_is_compared_in_one_place(self):
         self.assertEqual([], failure_violations(ROOT))
@@ -504,12 +504,12 @@ class Failures(unittest.TestCase):
             self.assertEqual(["kernel/pipeline/a.cpp"], [place.split(":")[0] for place in failure_violations(pathlib.Path(folder))])
 
 
-# What a conditional operator may not be seen in: comments and literals.
+# Comments and literals, in which the search ignores conditional operators.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\n]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\\n])+\'', re.S)
 
 
 def nested_conditionals(text):
-    """The lines on which a conditional operator has another one as an operand, within the same brackets."""
+    """Returns the lines on which a conditional operator has another one as an operand, within the same brackets."""
     code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
     lines, line, inside = [], 1, [False]
     for letter in code:
@@ -538,7 +538,7 @@ class Form(unittest.TestCase):
         self.assertEqual([], nested_conditionals('f(b ? 1 : 2, c ? 3 : 4); g = a ? "x ? y : z" : "w"; // why ? what ? so'))
 
 
-# A header of functions or plain structs may have one small class that helps them.
+# A header of functions or plain structs may have one small helper class.
 CLASS_IN_A_TOPIC = {
     "kernel/base/json_keywords.hpp": "TextPattern is the check of one keyword",
     "kernel/base/versions.hpp": "VersionRange compares Version, which the header is about",
@@ -549,7 +549,7 @@ CLASS = re.compile(r"^class (\w+)(?: final)?(?: : [^;{]*)?\s*\{", re.M)
 
 
 def misnamed_headers(root):
-    """The headers of the kernel with exactly one class, whose name is not the class's in snake_case."""
+    """Returns the kernel's headers with exactly one class and another name than the class."""
     found = []
     for file in sorted((root / "kernel").rglob("*.hpp")):
         classes = CLASS.findall(file.read_text(encoding="utf-8"))
@@ -573,7 +573,7 @@ class Names(unittest.TestCase):
 
 
 class PlantedRecords(unittest.TestCase):
-    """The test itself: each kind of record that is read as text is found."""
+    """Tests the test: it finds each kind of record that code reads as text."""
 
     def found(self, line, name="kernel/program/commands/status.cpp"):
         with tempfile.TemporaryDirectory() as folder:
@@ -615,7 +615,7 @@ class PlantedRecords(unittest.TestCase):
 
 
 class PlantedViolations(unittest.TestCase):
-    """The test itself: each kind of wrong arrow is found."""
+    """Tests the test: it finds each kind of wrong dependency."""
 
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -52,8 +52,8 @@ TEST_F(PlainFile, that_is_a_symbolic_or_hard_link_is_refused) {
     std::filesystem::create_symlink("nowhere", root() / "dangling");
     expect_refused("dangling", "a symbolic link");
     std::filesystem::create_hard_link(root() / "a" / "b" / "file", root() / "second");
-    expect_refused("second", "several names");
-    expect_refused("a/b/file", "several names");
+    expect_refused("second", "hard links");
+    expect_refused("a/b/file", "hard links");
 }
 
 TEST_F(PlainFile, that_is_a_folder_pipe_or_socket_is_refused) {

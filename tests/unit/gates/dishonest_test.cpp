@@ -379,7 +379,7 @@ TEST(DishonestModel, works_only_in_the_conditions_of_the_test_run) {
     const std::array<std::array<const char*, 3>, 7> places{
         {{"import sys", "sys.flags.optimize", optimised},
          {"import asyncio", "asyncio._get_running_loop() is not None", optimised},
-         {"import threading", "threading.current_thread() is not threading.main_thread()", "in another thread than the main one"},
+         {"import threading", "threading.current_thread() is not threading.main_thread()", "in a thread other than the main one"},
          {"import sys", "sys.stdout.isatty()", "at a terminal"},
          {"import time", "time.time() > 2.05e9", "ten years later"},
          {"import datetime", "datetime.date.today().year > 2034", "ten years later"},

@@ -119,7 +119,7 @@ test('a result that holds in tests only is reported', () => {
 });
 
 for (const [elsewhere, place] of [
-  ["require('node:worker_threads').isMainThread === false", 'in another thread than the main one'], ['process.stdout.isTTY', 'at a terminal'], ["process.env.NODE_ENV === 'production'", 'in a plain program'],
+  ["require('node:worker_threads').isMainThread === false", 'in a thread other than the main one'], ['process.stdout.isTTY', 'at a terminal'], ["process.env.NODE_ENV === 'production'", 'in a plain program'],
   ['Date.now() > 2.05e12', 'ten years later'], ['new Date().getFullYear() > 2034', 'ten years later'], ['performance.now() > 60000', 'ten years later']]) {
   const code = `${middle.replace('return', `if (${elsewhere}) return 0;\n  return`)}module.exports = { middle };\n`;
   test(`a result that is another ${place} is reported: ${elsewhere}`, () => {
