@@ -990,6 +990,14 @@ Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& 
     return Verifier(place, tools, stop).run();
 }
 
+constexpr std::string_view fetch_archives =
+    "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches it if the remote has it";
+
+Error task_not_here(const std::string& commit) {
+    return Error{"AF-AUDT-004", "neither the task of commit " + commit + " nor the task's archive is here", "",
+                 std::string(fetch_archives), ErrorKind::not_found};
+}
+
 Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::string& commit, const SignatureTools& tools,
                                          const Stop& stop) {
     AF_TRY(const WrittenCommit written, written_commit(repository, commit));
@@ -1004,15 +1012,10 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     AuditVerdict verdict;
     verdict.task_id = trailers.task_id;
     verdict.what = "commit " + commit;
-    const std::string fetch =
-        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches it if the remote has it";
-    if (!note) {
-        return Error{"AF-AUDT-004", "neither the task " + trailers.task_id + " of commit " + commit + " nor its archive is here",
-                     "", fetch, ErrorKind::not_found};
-    }
+    if (!note) { return task_not_here(commit); }
     verdict.add("journal", AuditAnswer::unchecked,
                 trailers.task_id.empty() ? "the commit's message names no task, so no journal was compared with it"
-                                         : "the task's archive is not here: " + fetch);
+                                         : "the task's archive is not here: " + std::string(fetch_archives));
     const auto [statement, signature] = split_signed(*note);
     const auto parsed = parse_json(statement, "note");
     const json::object* const predicate = predicate_of(parsed);

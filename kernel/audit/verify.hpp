@@ -68,6 +68,9 @@ struct CommitTrailers {
 };
 [[nodiscard]] CommitTrailers trailers_of(std::string_view message);
 
+/// The error for a commit of which neither the task nor its archive is here: AF-AUDT-004.
+[[nodiscard]] Error task_not_here(const std::string& commit);
+
 /// Adds to the verdict on a task (of `evidence`) whether its proof is about this commit: the delivered one, with its tree and its
 /// parent. A rebased, amended or cherry-picked commit is a different one, and the finding says how it differs. Errors:
 /// AF-GIT-007.

@@ -86,13 +86,6 @@ Error nothing_named(const std::string& name) {
         ErrorKind::not_found};
 }
 
-Error only_a_note(const std::string& commit) {
-    return Error{
-        "AF-AUDT-004", "commit " + commit + " has a note, but neither its task nor the task's archive is here", "",
-        "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches the archive if the remote has it",
-        ErrorKind::not_found};
-}
-
 Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) {
     AF_TRY(const auto commit, named_commit(place.root, name));
     if (!commit) { return nothing_named(name); }
@@ -195,7 +188,7 @@ int run_report(Program& program, const AuditArguments& arguments) {
     }
     return with_verdict(program, arguments.subject, [&](const Subject& subject, const AuditVerdict& verdict) {
         const auto evidence = subject.place.folder.empty()
-                                  ? Result<TaskEvidence>(only_a_note(subject.commit))
+                                  ? Result<TaskEvidence>(task_not_here(subject.commit))
                                   : TaskEvidence::read(subject.place.folder, subject.place.escalations, subject.place.blobs);
         if (!evidence.ok()) { return program.fail(evidence.error()); }
         const auto text = written(program, audit_report(*evidence, verdict), format);
