@@ -175,7 +175,7 @@ def gate_entry(record):
     if record["type"] == "rebased":
         return {"gate": "deliver", "tree": record["tree"], "passed": record["gate_passed"], "record": record["seq"], "record_sha256": record["hash"]}
     entry = {"gate": record["gate"], "tree": record["tree"], "passed": record["passed"], "record": record["seq"], "record_sha256": record["hash"]}
-    entry.update({key: record[key] for key in ("partial", "tests", "tests_passed", "inputs", "confinement") if key in record and record[key] is not False})
+    entry.update({key: record[key] for key in ("tests", "tests_passed", "inputs", "confinement") if key in record})
     return {**entry, "commands": list(dict.fromkeys(run.get("command", "") for run in record.get("commands", [])))}
 
 def make_statement(header, records, blobs, archive, tree, hashes):
@@ -186,7 +186,7 @@ def make_statement(header, records, blobs, archive, tree, hashes):
     pipeline = [created["pipeline"], *(longer["pipeline"] for longer in values("extension", "task_continued", "approval_decided"))][-1]
     stages, artifacts, gates, approvals = [stage["name"] for stage in pipeline["stages"]], {}, {}, []
     for record in records.values():
-        if record["type"] in ("rebased", "gate"):
+        if record["type"] == "rebased" or record["type"] == "gate" and not record.get("partial"):
             gates[record.get("gate", "rebase")] = gate_entry(record)
         elif record["type"] == "approval_decided":
             approvals.append({"stage": record.get("stage", ""), "approved": record["approved"], "artifact_sha256": record["artifact_hash"],

@@ -22,7 +22,6 @@ json::object gate_entry(const Record& record, const records::Gate& measured) {
                       {"passed", measured.passed},
                       {"record", record.seq},
                       {"record_sha256", record.hash}};
-    if (*measured.partial) { gate["partial"] = true; }
     if (measured.tests) { gate["tests"] = *measured.tests; }
     if (measured.tests_passed) { gate["tests_passed"] = *measured.tests_passed; }
     if (measured.inputs) { gate["inputs"] = *measured.inputs; }
@@ -36,12 +35,12 @@ json::object gate_entry(const Record& record, const records::Gate& measured) {
     return gate;
 }
 
-/// Returns the latest measurement of each gate, in journal order.
+/// Returns the latest complete measurement of each gate, in journal order.
 json::array newest_gates(const TaskEvidence& evidence) {
     constexpr std::string_view after_rebase = "rebase";
     std::map<std::string, std::pair<Sequence, json::object>, std::less<>> newest;
     for (const Record& record : evidence.records) {
-        if (const auto gate = records::as<records::Gate>(record)) {
+        if (const auto gate = records::as<records::Gate>(record); gate && !*gate->partial) {
             newest.insert_or_assign(gate->gate, std::pair(record.seq, gate_entry(record, *gate)));
         }
         if (const auto rebased = records::as<records::Rebased>(record)) {

@@ -264,7 +264,8 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     keep_snapshot_when_due();
     if (!is_shown(record)) { return {}; }
     const auto now = clock_.steady();
-    if (state_.status != status || now - projected_at_ >= projection_interval) { return project(); }
+    // The statement and the archive of an ended task follow, and need files that nobody is writing.
+    if (state_.status != status || is_terminal(status) || now - projected_at_ >= projection_interval) { return project(); }
     if (!projection_due_) {
         if (!has_projector()) { return project(); }
         projection_due_ = true;
