@@ -250,8 +250,9 @@ Result<void> Worktree::remove(const std::filesystem::path& repository, const std
     }
     AF_CHECK(trash.empty());
     std::error_code error;
-    std::filesystem::remove_all(place.admin, error);
+    const auto removed = std::filesystem::remove_all(place.admin, error);
     if (error) { return folder_error(error.value(), "remove git's record", place.admin); }
+    if (removed > 0) { AF_CHECK(sync_directory(place.admin.parent_path())); }
     std::filesystem::remove(place.admin.parent_path(), error);  // Removed with the last worktree, as git does.
     return {};
 }

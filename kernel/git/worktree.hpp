@@ -62,7 +62,7 @@ public:
     [[nodiscard]] Result<std::string> snapshot_paths(const std::vector<std::string>& paths);
     /// Returns the paths that differ from the last snapshot.
     [[nodiscard]] Result<std::vector<TreeChange>> changes_since(std::string_view tree);
-    /// Removes the folder and git's record of it. Idempotent.
+    /// Removes the folder and git's record of it, and returns once neither can come back after a power cut. Idempotent.
     [[nodiscard]] static Result<void> remove(const std::filesystem::path& repository, const std::filesystem::path& path,
                                              std::string_view name);
 
