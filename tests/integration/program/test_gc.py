@@ -230,7 +230,7 @@ class TestGc(ProgramTest):
                 shutil.copytree(kept, records)
                 for link in records.glob("*/gitdir"):
                     if change == "another state directory":
-                        link.write_text(f"/nowhere/worktrees/{task}/work/.git\n", encoding="utf-8")
+                        link.write_text(f"/nowhere/worktrees/{task}/verify/.git\n", encoding="utf-8")
                     elif change == "without gitdir":
                         link.unlink()
                 freed = [(item["kind"], item["task_id"]) for item in self.collect()["freed"]]
