@@ -270,7 +270,7 @@ Result<std::vector<std::string>> CheckoutChange::install(const std::function<boo
             const fs::path place = root_ / entry.path;
             AF_TRY(const std::string now, fingerprint(place));
             add_folders_of(place, root_, folders);
-            if (now == entry.after) { continue; }  // An earlier process may have done it, without syncing it.
+            if (now == entry.after) { continue; }  // A killed process may have put it in place without syncing its folder.
             // A link to the copy is put in place, so the copy still exists if a person restores the file and the change is put in
             // place again. The copy is useless if a program has written into the file in place, or if it was moved because links
             // do not work here.

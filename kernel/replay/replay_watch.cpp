@@ -26,7 +26,7 @@ std::string short_hash(const std::string& sha256) {
     return sha256.empty() ? "no such file" : "a file with SHA-256 " + sha256.substr(0, 12);
 }
 
-/// What the record itself says that the step did. The step's blob says it, too, in full.
+/// Returns the step's action, result and changed files as its journal record gives them. The step's blob has them in full.
 std::vector<std::string> deed_in_journal(const records::Step& step) {
     const records::ActionResult& result = *step.result;
     std::vector<std::string> deed = {
