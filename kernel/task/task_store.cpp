@@ -346,10 +346,13 @@ Result<void> TaskStore::check_began(std::string_view task_id) const {
         if (!described.ok() && described.error().code == "AF-TASK-015") { return described.error(); }
     }
     if (never_began(task_id)) {
-        return Error{
-            "AF-TASK-016", "The task '" + std::string(task_id) + "' never began: its process ended before it could start",
-            paths(task_id).root.string(),
-            "`agentforge abort " + short_id(task_id) + "` removes it; then start the request again.", ErrorKind::not_found};
+        const bool is_fork = text.ok() && text->find("\nforked_from:") != std::string::npos;
+        return Error{"AF-TASK-016",
+                     "The task '" + std::string(task_id) + "' never began: its process ended before it could start",
+                     paths(task_id).root.string(),
+                     "`agentforge abort " + short_id(task_id) + "` removes it; then " +
+                         (is_fork ? "repeat `agentforge fork`." : "start the request again."),
+                     ErrorKind::not_found};
     }
     return {};
 }

@@ -82,6 +82,8 @@ public:
     /// True if the process that created the task ended before the journal's first record, or before all announced imports: the
     /// folder has a request, but nothing was done.
     [[nodiscard]] bool never_began(std::string_view task_id) const;
+    /// Errors: AF-TASK-015 the folder is a copy; AF-TASK-016 the task never began.
+    [[nodiscard]] Result<void> check_began(std::string_view task_id) const;
     /// Returns why the journal cannot show its task. Nothing: the task never began, or its process is about to begin it. `read`:
     /// the result of reading the journal; ok if it has no record of this task. Every listing calls this function, so that all
     /// give the same reason: AF-TASK-014, else the error of `read`.
@@ -125,8 +127,6 @@ public:
 private:
     /// True if the task has only the files that `create` writes, and none of them names a record.
     [[nodiscard]] bool is_only_a_request(std::string_view task_id) const;
-    /// Errors: AF-TASK-015 the folder is a copy; AF-TASK-016 the task never began.
-    [[nodiscard]] Result<void> check_began(std::string_view task_id) const;
 
     std::filesystem::path root_;
     Durability durability_;

@@ -112,7 +112,11 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
         return Subject{
             {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true, {}}, "folder " + name, "", nullptr};
     }
-    if (const auto id = TaskStore(place.agentforge).resolve(name); id.ok()) { return open_folder(place, *id); }
+    const TaskStore tasks(place.agentforge);
+    if (const auto id = tasks.resolve(name); id.ok()) {
+        AF_CHECK(tasks.check_began(*id));
+        return open_folder(place, *id);
+    }
     AF_TRY(const std::string archived, archived_task(place.root, name));
     return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
 }

@@ -36,9 +36,15 @@ json::object item_json(const Garbage& item) {
             {"bytes", item.bytes}};
 }
 
+/// Accepts `0`, `0d`, `0h`, … besides the spans of parse_time_span.
+std::optional<std::chrono::milliseconds> parse_age(std::string_view text) {
+    const bool is_zero =
+        text == "0" || (text.size() == 2 && text[0] == '0' && parse_time_span("1" + std::string(text.substr(1))));
+    return is_zero ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(text);
+}
+
 Result<GarbagePolicy> policy_of(const GcArguments& arguments) {
-    const auto age =
-        arguments.older_than == "0" ? std::optional(std::chrono::milliseconds(0)) : parse_time_span(arguments.older_than);
+    const auto age = parse_age(arguments.older_than);
     if (!age) {
         return Error{"AF-CLI-180", "`--older-than " + printable(arguments.older_than, 40) + "` is not a time span", "",
                      "write it as `30d` or `12h`; `0` takes all ended tasks", ErrorKind::invalid};

@@ -763,8 +763,8 @@ class ChangedFiles(SignedAuditTest):
             for what, changed in forms:
                 path.write_bytes(changed)
                 verdict = self.verify(task)
-                # A power cut may leave an empty state.yaml. It is harmless, because the journal restores it.
-                harmless = not changed and name == "state.yaml" and "it can be rebuilt from the journal" in verdict.out
+                # A power cut may leave these files empty. This is harmless, because the journal restores them.
+                harmless = not changed and name in {"state.yaml", "working_memory.yaml"} and f"{name} does not exist, or is empty" in verdict.out and "it can be rebuilt from the journal" in verdict.out
                 # A fork has two files of blobs. Nothing is lost if the other file also has the removed blobs.
                 harmless = harmless or (path.name == "blobs.yaml" and "cut" in str(what) and self.blobs(folder) >= needed)
                 if verdict.code == 0 and not harmless:

@@ -256,6 +256,11 @@ class TestGc(ProgramTest):
         self.assertEqual(freed, [])
         self.assert_code(self.go_on("approve", self.task()), 0)
 
+    def test_zero_may_have_a_unit(self):
+        self.assert_code(self.start(), 0)
+        freed = [self.assert_code(self.run_program("gc", "--older-than", zero, "--dry-run", "--json"), 0).json for zero in ("0", "0d", "0h")]
+        self.assertEqual(freed[1:], freed[:1] * 2)
+
     def test_an_invalid_time_span_is_refused(self):
         self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180", exit_code=2)
 

@@ -176,6 +176,14 @@ class TestRunWithoutFirstRecord(ProgramTest):
         self.assertIn("It never began", listed.out)
         self.assertIn(f"agentforge abort {self.killed[-8:]}", listed.out)
 
+    def test_audit_verify_says_that_it_never_began(self):
+        self.assert_error(self.run_program("audit", "verify", self.killed), "AF-TASK-016", "start the request again")
+
+    def test_audit_verify_of_such_a_fork_says_to_fork_again(self):
+        file = self.task_folder() / "task.yaml"
+        file.write_text(file.read_text(encoding="utf-8") + "forked_from: {task: task-20260101-x-00000000, step: 1}\n", encoding="utf-8")
+        self.assert_error(self.run_program("audit", "verify", self.killed), "AF-TASK-016", "repeat `agentforge fork`")
+
     def test_the_next_run_removes_it_and_starts_the_request_again(self):
         again = self.assert_code(self.run_program("run", self.file), 0)
         self.assertIn("1 completed", again.out)
