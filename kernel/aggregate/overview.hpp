@@ -38,17 +38,18 @@ struct TaskOverview {
     std::size_t stages = 0;  ///< To the end of the pipeline. 0: not known.
     double progress = 0;     ///< See overall_progress (figures.hpp).
     std::string waiting_id;
-    std::string question;        ///< The open question, or why the task is paused.
-    bool answered = false;       ///< The question has an answer that no process has read yet; `resume` continues with it.
-    std::string answer_problem;  ///< Why the answer's file cannot be used, or empty; the question stays open.
-    /// False if the task failed for a reason that `resume` cannot change. Not known in a listing.
-    bool can_resume = true;
-    /// True if stages follow, and the task has ended or shows the artifact that it would end with. Not known in a listing.
-    bool can_be_extended = false;
-    bool can_be_last = false;      ///< True if the task may end with the artifact that it shows. Not known in a listing.
-    std::string set;               ///< The set that contains the task, or empty. Not known in a listing.
+    std::string question;          ///< The open question, or why the task is paused.
+    bool answered = false;         ///< The question has an answer that no process has read yet; `resume` continues with it.
+    std::string answer_problem;    ///< Why the answer's file cannot be used, or empty; the question stays open.
     std::optional<Error> problem;  ///< Why the journal cannot be read. The other fields are then from `state.yaml`.
     LastActivity activity;
+
+    // From the folded state. The overview of a listing's line has the defaults.
+    bool can_resume = true;  ///< False if the task failed for a reason that `resume` cannot change.
+    bool can_be_extended =
+        false;                 ///< True if stages follow, and the task has ended or shows the artifact that it would end with.
+    bool can_be_last = false;  ///< True if the task may end with the artifact that it shows.
+    std::string set;           ///< The set that contains the task, or empty.
 };
 
 /// True if the task can be read and waits for an answer that nobody has given yet.

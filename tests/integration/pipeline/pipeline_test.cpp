@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "pipeline/agent_run/run_spec.hpp"
 #include "unit/backends/fakes.hpp"
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 
 StageTemplate stage_with_agent(const std::string& stage, const std::string& role) {
-    StageTemplate result = Bench::simple(stage);
+    StageTemplate result = PipelineFixture::simple(stage);
     result.agent = role;
     return result;
 }
@@ -36,24 +36,24 @@ public:
 // ------------------------------------------------------------------------------- stages --
 
 TEST(TestStageExecution, llm_stage_produces_artifact) {
-    Bench bench;
-    bench.plugins.add_stage("a", std::make_shared<AnsweringStage>());
-    bench.answers(
+    PipelineFixture fixture;
+    fixture.plugins.add_stage("a", std::make_shared<AnsweringStage>());
+    fixture.answers(
         [](const CompletionRequest&) -> Result<Completion> { return say("Here it is:\n```yaml\ntext: from the model\n```\n"); });
-    const auto result = bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")}));
+    const auto result = fixture.start(PipelineFixture::with({stage_with_agent("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "from the model");
 }
 
 TEST(TestStageExecution, contract_stage_executes_contract) {
-    Bench bench;
+    PipelineFixture fixture;
     ContractStage::Mapping mapping;
     mapping.stage_name = "a";
     mapping.contract = "note";
     mapping.input = {{"wish", "user_request"}};
-    bench.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
-    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    const auto result = bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")}));
+    fixture.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
+    fixture.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    const auto result = fixture.start(PipelineFixture::with({stage_with_agent("a", "requirements_analyst")}));
     ASSERT_TRUE(result.success);
     EXPECT_EQ(result.deliverable->at("text").as_string(), "kept");
 }
@@ -61,47 +61,47 @@ TEST(TestStageExecution, contract_stage_executes_contract) {
 // ------------------------------------------------------------------------------------- the context --
 
 /// Stages `a` and `b`, whose agents hand in their notes at once.
-void add_agent_stages(Bench& bench) {
+void add_agent_stages(PipelineFixture& fixture) {
     ContractStage::Mapping mapping;
     mapping.stage_name = "a";
     mapping.contract = "note";
     mapping.input = {{"wish", "user_request"}};
-    bench.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
+    fixture.plugins.add_stage("a", std::make_shared<ContractStage>(mapping));
     mapping.stage_name = "b";
-    bench.plugins.add_stage("b", std::make_shared<ContractStage>(mapping));
+    fixture.plugins.add_stage("b", std::make_shared<ContractStage>(mapping));
 }
 
 TEST(TestContext, agents_read_agents_md_of_the_start_commit) {
-    Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
-    add_agent_stages(bench);
-    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
-    EXPECT_NE(bench.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos)
-        << bench.model->requests.at(0).user;
+    PipelineFixture fixture({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
+    add_agent_stages(fixture);
+    fixture.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    ASSERT_TRUE(fixture.start(PipelineFixture::with({stage_with_agent("a", "requirements_analyst")})).success);
+    EXPECT_NE(fixture.model->requests.at(0).user.find("  agents_md: |\n    Run the tests with make check.\n"), std::string::npos)
+        << fixture.model->requests.at(0).user;
 }
 
 TEST(TestContext, agents_md_can_be_left_out) {
-    Bench bench({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
-    bench.services.agents_md = false;
-    add_agent_stages(bench);
-    bench.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
-    ASSERT_TRUE(bench.start(Bench::with({stage_with_agent("a", "requirements_analyst")})).success);
-    EXPECT_EQ(bench.model->requests.at(0).user.find("make check"), std::string::npos);
+    PipelineFixture fixture({{"README.md", "hello\n"}, {"AGENTS.md", "Run the tests with make check.\n"}});
+    fixture.services.agents_md = false;
+    add_agent_stages(fixture);
+    fixture.answers([](const CompletionRequest&) -> Result<Completion> { return call_tool("complete", {{"text", "kept"}}); });
+    ASSERT_TRUE(fixture.start(PipelineFixture::with({stage_with_agent("a", "requirements_analyst")})).success);
+    EXPECT_EQ(fixture.model->requests.at(0).user.find("make check"), std::string::npos);
 }
 
 TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
-    Bench bench;
-    add_agent_stages(bench);
-    bench.answers([](const CompletionRequest&) -> Result<Completion> {
+    PipelineFixture fixture;
+    add_agent_stages(fixture);
+    fixture.answers([](const CompletionRequest&) -> Result<Completion> {
         Completion answer = call_tool("complete", {{"text", "kept"}});
         answer.usage.input_tokens = 1'000'000;
         return answer;
     });
-    const auto result =
-        bench.start(Bench::with({stage_with_agent("a", "requirements_analyst"), stage_with_agent("b", "business_analyst")}));
+    const auto result = fixture.start(
+        PipelineFixture::with({stage_with_agent("a", "requirements_analyst"), stage_with_agent("b", "business_analyst")}));
     ASSERT_TRUE(result.success);
     std::vector<std::int64_t> permille;
-    for (const Record& record : bench.records(result.task_id)) {
+    for (const Record& record : fixture.records(result.task_id)) {
         if (record.type() == "step") {
             permille.push_back(record.body.at("section_tokens").at("calibration_permille").to_number<std::int64_t>());
         }
@@ -110,34 +110,35 @@ TEST(TestContext, a_run_starts_with_the_calibration_of_the_previous_run) {
 }
 
 TEST(TestContext, a_prompt_that_cannot_fit_is_refused_before_a_task_is_created) {
-    Bench bench;
+    PipelineFixture fixture;
     const StageTemplate stage = stage_with_agent("a", "requirements_analyst");
-    EXPECT_TRUE(check_prompts_fit(bench.services, stage, "Do it").ok());
-    bench.services.budget.system_prompt = 100;
-    const auto checked = check_prompts_fit(bench.services, stage, "Do it");
+    EXPECT_TRUE(check_prompts_fit(fixture.services, stage, "Do it").ok());
+    fixture.services.budget.system_prompt = 100;
+    const auto checked = check_prompts_fit(fixture.services, stage, "Do it");
     ASSERT_FALSE(checked.ok());
     EXPECT_EQ(checked.error().code, "AF-AGENT-013");
 }
 
 TEST(TestStageExecution, stage_saves_artifact_to_disk) {
-    Bench bench;
-    bench.stage("a", [](StageContext&) { return note("saved"); });
-    const auto result = bench.start(Bench::with({"a"}));
-    EXPECT_EQ(load_artifact(bench.task_folder(result.task_id) / "artifacts/phases/a/note.yaml")->at("text").as_string(), "saved");
+    PipelineFixture fixture;
+    fixture.stage("a", [](StageContext&) { return note("saved"); });
+    const auto result = fixture.start(PipelineFixture::with({"a"}));
+    EXPECT_EQ(load_artifact(fixture.task_folder(result.task_id) / "artifacts/phases/a/note.yaml")->at("text").as_string(),
+              "saved");
 }
 
 // ------------------------------------------------------------------------------- tasks --
 
 /// Three stages: one writes by itself, one by an agent, one delivers.
 struct Project {
-    explicit Project(Bench& where) : bench(where) {
-        bench.stage("a", [](StageContext& context) {
+    explicit Project(PipelineFixture& where) : fixture(where) {
+        fixture.stage("a", [](StageContext& context) {
             const auto made = context.workspace().create("src/a.py", "a = 1\n");
             if (!made.ok()) { return StageResult::failed(made.error()); }
             const auto edited = context.workspace().edit("src/a.py", "1", "2");
             return edited.ok() ? note("a") : StageResult::failed(edited.error());
         });
-        bench.stage("b", [](StageContext& context) {
+        fixture.stage("b", [](StageContext& context) {
             AgentRun run;
             run.objective = "Write b.py";
             const auto outcome = context.run_agent(run);
@@ -145,58 +146,58 @@ struct Project {
             const auto gate = context.run_gate(GateRequest{"tests", {}, {}});
             return gate.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(gate.error());
         });
-        bench.stage("deliver", [](StageContext& context) {
+        fixture.stage("deliver", [](StageContext& context) {
             const auto delivery = context.deliver(DeliveryRequest{"Add both", "", {}});
             return delivery.ok() ? note(delivery->commit) : StageResult::failed(delivery.error());
         });
-        bench.answers([](const CompletionRequest& request) -> Result<Completion> {
+        fixture.answers([](const CompletionRequest& request) -> Result<Completion> {
             if (request.place.step == 1) { return call_tool("create_file", {{"path", "src/b.py"}, {"content", "b = 1\n"}}); }
             return call_tool("complete", {{"text", "b"}});
         });
-        options = Bench::with(
-            {stage_with_agent("a", "software_developer"), stage_with_agent("b", "software_developer"), Bench::simple("deliver")});
+        options = PipelineFixture::with({stage_with_agent("a", "software_developer"), stage_with_agent("b", "software_developer"),
+                                         PipelineFixture::simple("deliver")});
         options.pipeline.stages.back().delivers = true;
         options.pipeline.stages[1].config = {{"exit_gate", "tests"}};
     }
-    Bench& bench;
+    PipelineFixture& fixture;
     StartOptions options;
 };
 
 TEST(TestPipelineExecution, simple_pipeline_completes) {
-    Bench bench;
-    const Project project(bench);
-    const auto result = bench.start(project.options);
+    PipelineFixture fixture;
+    const Project project(fixture);
+    const auto result = fixture.start(project.options);
     ASSERT_TRUE(result.success) << result.error.value_or(Error{}).to_string();
-    const auto& [commit, tree] = bench.memory.branches.at("agentforge/" + result.task_id);
+    const auto& [commit, tree] = fixture.memory.branches.at("agentforge/" + result.task_id);
     EXPECT_EQ(commit, "commit-1");
-    EXPECT_EQ(bench.memory.trees.at(tree), (Files{{"README.md", "hello\n"}, {"src/a.py", "a = 2\n"}, {"src/b.py", "b = 1\n"}}));
+    EXPECT_EQ(fixture.memory.trees.at(tree), (Files{{"README.md", "hello\n"}, {"src/a.py", "a = 2\n"}, {"src/b.py", "b = 1\n"}}));
 }
 
 TEST(TestPipelineExecution, pipeline_persists_across_restart) {
-    Bench bench;
-    Project project(bench);
+    PipelineFixture fixture;
+    Project project(fixture);
     project.options.approve_stages = {"a"};
-    const auto waiting = bench.start(project.options);
+    const auto waiting = fixture.start(project.options);
     EXPECT_EQ(waiting.waiting_for, "approval");
-    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
-    EXPECT_TRUE(bench.resume(waiting.task_id).success) << "by another controller, from the disk alone";
+    ASSERT_TRUE(fixture.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(fixture.resume(waiting.task_id).success) << "by another controller, from the disk alone";
 }
 
 TEST(TestPipelineExecution, escalation_workflow) {
-    Bench bench;
-    const Project project(bench);
-    bench.stage("a", [](StageContext& context) {
+    PipelineFixture fixture;
+    const Project project(fixture);
+    fixture.stage("a", [](StageContext& context) {
         if (!context.input().resolution) { return StageResult::escalate({"two ways", "Which?", {"left", "right"}, {}}); }
         static_cast<void>(
             context.workspace().create("way.txt", std::string(context.input().resolution->at("answer").as_string()) + "\n"));
         return note("a");
     });
-    const auto waiting = bench.start(project.options);
+    const auto waiting = fixture.start(project.options);
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
-    bench.resolve(waiting, {{"answer", "left"}});
-    const auto result = bench.resume(waiting.task_id);
+    fixture.resolve(waiting, {{"answer", "left"}});
+    const auto result = fixture.resume(waiting.task_id);
     ASSERT_TRUE(result.success);
-    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("way.txt"), "left\n");
+    EXPECT_EQ(fixture.memory.trees.at(fixture.state(result.task_id).tree).at("way.txt"), "left\n");
 }
 
 // --------------------------------------------------------------------------------------- crashes --
@@ -204,16 +205,16 @@ TEST(TestPipelineExecution, escalation_workflow) {
 /// Every prefix of the journal is a moment at which the process may have died. From each one the task comes to the same end,
 /// and nothing that was finished is done again.
 TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
-    Bench bench;
-    const Project project(bench);
-    const auto whole = bench.start(project.options);
+    PipelineFixture fixture;
+    const Project project(fixture);
+    const auto whole = fixture.start(project.options);
     ASSERT_TRUE(whole.success);
     const std::string task = whole.task_id;
-    const fs::path folder = bench.task_folder(task);
-    const fs::path kept = bench.folder.path() / "kept";
+    const fs::path folder = fixture.task_folder(task);
+    const fs::path kept = fixture.folder.path() / "kept";
     fs::copy(folder, kept, fs::copy_options::recursive);
-    const TaskState end = bench.state(task);
-    const auto records = bench.records(task);
+    const TaskState end = fixture.state(task);
+    const auto records = fixture.records(task);
     const std::string journal = read_file(kept / "actions.yaml").value();
     std::vector<std::size_t> line_ends;  // Of each record.
     const std::size_t first = journal.find("\n- {") + 1;
@@ -228,7 +229,7 @@ TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
         fs::copy(kept, folder, fs::copy_options::recursive);
         fs::remove(folder / "state.yaml");
         std::ofstream(folder / "actions.yaml", std::ios::binary | std::ios::trunc) << journal.substr(0, line_ends[cut - 1]);
-        const auto prefix = bench.records(task);
+        const auto prefix = fixture.records(task);
         ASSERT_EQ(prefix.size(), cut);
         std::size_t answers = 0, gates = 0;
         bool delivered = false;
@@ -237,11 +238,11 @@ TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
             gates += record.type() == "gate" ? 1U : 0U;
             delivered = delivered || record.type() == "delivered";
         }
-        bench.model->requests.clear();
-        bench.memory.gates_run.clear();
-        const auto result = bench.resume(task);
+        fixture.model->requests.clear();
+        fixture.memory.gates_run.clear();
+        const auto result = fixture.resume(task);
         ASSERT_TRUE(result.success) << result.error.value_or(Error{}).to_string();
-        const TaskState after = bench.state(task);
+        const TaskState after = fixture.state(task);
         EXPECT_EQ(after.tree, end.tree);
         EXPECT_EQ(after.commit, end.commit) << "one commit, whenever the process died";
         for (std::size_t index = 0; index < end.stages.size(); ++index) {
@@ -249,22 +250,22 @@ TEST(CrashTest, a_task_killed_after_any_record_resumes_to_the_same_result) {
             EXPECT_EQ(after.stages[index].visits, 1U) << end.stages[index].name;
         }
         std::size_t all_answers = 0, all_gates = 0;
-        for (const Record& record : bench.records(task)) {
+        for (const Record& record : fixture.records(task)) {
             all_answers += record.type() == "answer" ? 1U : 0U;
             all_gates += record.type() == "gate" ? 1U : 0U;
         }
-        EXPECT_EQ(bench.model->requests.size(), all_answers - answers) << "a recorded answer was requested again";
+        EXPECT_EQ(fixture.model->requests.size(), all_answers - answers) << "a recorded answer was requested again";
         EXPECT_EQ(all_answers, 2U);
-        EXPECT_EQ(bench.memory.gates_run.size(), all_gates - gates);
-        if (delivered) { EXPECT_TRUE(bench.memory.gates_run.empty()); }
+        EXPECT_EQ(fixture.memory.gates_run.size(), all_gates - gates);
+        if (delivered) { EXPECT_TRUE(fixture.memory.gates_run.empty()); }
     }
-    EXPECT_EQ(bench.memory.commits, 1U);
+    EXPECT_EQ(fixture.memory.commits, 1U);
 }
 
 /// The journal has the failed attempts of a model, so the retry budget survives a crash. Resuming a paused task starts a new one.
 TEST(CrashTest, the_attempt_budget_survives_a_restart) {
-    Bench bench;
-    const Project project(bench);
+    PipelineFixture fixture;
+    const Project project(fixture);
     unsigned asked = 0;
     bool broken = false;
     const auto backend = std::make_shared<FakeBackend>([&](const CompletionRequest& request) -> Result<Completion> {
@@ -274,26 +275,26 @@ TEST(CrashTest, the_attempt_budget_survives_a_restart) {
             request.place.step == 1 ? json::object{{"path", "src/b.py"}, {"content", "b = 1\n"}} : json::object{{"text", "b"}});
     });
     const auto client = make_model_client(backend, {}, [](std::chrono::milliseconds) {});
-    bench.services.model = [&client](const AgentDefinition&) -> Result<ModelClient*> { return client.get(); };
-    const auto whole = bench.start(project.options);
+    fixture.services.model = [&client](const AgentDefinition&) -> Result<ModelClient*> { return client.get(); };
+    const auto whole = fixture.start(project.options);
     ASSERT_TRUE(whole.success);
     const std::string task = whole.task_id;
-    const fs::path journal = bench.task_folder(task) / "actions.yaml";
+    const fs::path journal = fixture.task_folder(task) / "actions.yaml";
     const std::string text = read_file(journal).value();
     const std::size_t second = text.rfind("attempt_failed");
     ASSERT_NE(text.find("attempt_failed"), second);
     std::ofstream(journal, std::ios::binary | std::ios::trunc) << text.substr(0, text.find('\n', second) + 1);
-    fs::remove(bench.task_folder(task) / "state.yaml");
+    fs::remove(fixture.task_folder(task) / "state.yaml");
 
     broken = true;
     asked = 0;
-    const auto resumed = bench.resume(task);
+    const auto resumed = fixture.resume(task);
     ASSERT_TRUE(resumed.error.has_value());
     EXPECT_EQ(asked, 2U);
     EXPECT_NE(resumed.error->message.find("tried 4 times"), std::string::npos) << resumed.error->to_string();
 
     asked = 0;
-    EXPECT_EQ(bench.resume(task).error->code, "AF-LLM-407");
+    EXPECT_EQ(fixture.resume(task).error->code, "AF-LLM-407");
     EXPECT_EQ(asked, 4U) << "resuming a paused task starts a new budget";
 }
 

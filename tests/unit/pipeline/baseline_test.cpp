@@ -3,7 +3,7 @@
 #include "gates/engine/baseline.hpp"
 #include "pipeline/agent_run/agentic.hpp"
 #include "pipeline/gate_runs.hpp"
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -20,47 +20,47 @@ protected:
     }
     /// A stage with the exit gate `gate`, whose developer hands in once the gate has passed.
     StartOptions judged_by(const std::string& gate, json::object more = {}) {
-        StartOptions options = Bench::with({"a"});
+        StartOptions options = PipelineFixture::with({"a"});
         options.pipeline.stages[0].agent = "software_developer";
         more["exit_gate"] = gate;
         options.pipeline.stages[0].config = std::move(more);
         return options;
     }
     [[nodiscard]] GateReport baseline_of(const std::string& task) {
-        for (const Record& record : bench.records(task)) {
+        for (const Record& record : fixture.records(task)) {
             if (record.type() != "gate" || record.body.at("gate").as_string() != "baseline") { continue; }
-            const auto session = TaskSession::open(bench.store, task, bench.clock, "test", nothing_hidden());
+            const auto session = TaskSession::open(fixture.store, task, fixture.clock, "test", nothing_hidden());
             return gate_report_from_json((*session)->kept(*records::as<records::Gate>(record)->report)->as_object()).value();
         }
         ADD_FAILURE() << "no baseline";
         return {};
     }
 
-    Bench bench;
+    PipelineFixture fixture;
 };
 
 TEST_F(BaselineTest, the_suite_runs_before_the_first_stage_that_needs_it) {
     std::vector<std::string> at_entry;
-    bench.stage("a", [&](StageContext& context) {
-        at_entry = bench.memory.gates_run;
+    fixture.stage("a", [&](StageContext& context) {
+        at_entry = fixture.memory.gates_run;
         EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
         return note();
     });
-    EXPECT_TRUE(bench.start(judged_by("red")).success);
+    EXPECT_TRUE(fixture.start(judged_by("red")).success);
     EXPECT_THAT(at_entry, ElementsAre("tests"));
-    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "red"));
+    EXPECT_THAT(fixture.memory.gates_run, ElementsAre("tests", "red"));
 }
 
 TEST_F(BaselineTest, no_suite_runs_for_a_stage_that_does_not_need_it) {
-    bench.stage("a", [&](StageContext&) { return note(); });
-    EXPECT_TRUE(bench.start(Bench::with({"a"})).success);
-    EXPECT_TRUE(bench.memory.gates_run.empty());
+    fixture.stage("a", [&](StageContext&) { return note(); });
+    EXPECT_TRUE(fixture.start(PipelineFixture::with({"a"})).success);
+    EXPECT_TRUE(fixture.memory.gates_run.empty());
 }
 
 TEST_F(BaselineTest, a_test_that_flips_between_two_runs_is_journaled_as_flaky) {
-    bench.memory.baseline_runs = 2;
+    fixture.memory.baseline_runs = 2;
     std::vector<std::string> trusted_neither_way;
-    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+    fixture.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
         if (call.request.gate == "green") {
             trusted_neither_way = call.baseline->flaky;
             return gate_report(call, true);
@@ -68,11 +68,11 @@ TEST_F(BaselineTest, a_test_that_flips_between_two_runs_is_journaled_as_flaky) {
         const bool first = call.request.parameters.at("run").to_number<int>() == 1;
         return suite(call, {{"steady", TestStatus::passed}, {"moody", first ? TestStatus::passed : TestStatus::error}});
     };
-    bench.stage("a", [&](StageContext& context) {
+    fixture.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}})->passed);
         return note();
     });
-    const auto result = bench.start(judged_by("green"));
+    const auto result = fixture.start(judged_by("green"));
     EXPECT_TRUE(result.success);
     EXPECT_THAT(trusted_neither_way, ElementsAre("moody"));
     EXPECT_THAT(fact_texts(baseline_of(result.task_id).facts, "flaky"), ElementsAre("moody"));
@@ -80,28 +80,28 @@ TEST_F(BaselineTest, a_test_that_flips_between_two_runs_is_journaled_as_flaky) {
 
 TEST_F(BaselineTest, is_measured_once_per_task_despite_crashes) {
     bool died = false;
-    bench.stage("a", [&](StageContext& context) {
-        if (!std::exchange(died, true)) { bench.cancel.request(); }
+    fixture.stage("a", [&](StageContext& context) {
+        if (!std::exchange(died, true)) { fixture.cancel.request(); }
         if (context.cancelled()) { return StageResult::failed(Error{"X", "stopped", "", "", ErrorKind::cancelled}); }
         EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
         return note();
     });
-    const auto interrupted = bench.start(judged_by("red"));
+    const auto interrupted = fixture.start(judged_by("red"));
     EXPECT_EQ(interrupted.status, TaskStatus::paused);
-    EXPECT_TRUE(bench.resume(interrupted.task_id).success);
-    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "red"));
+    EXPECT_TRUE(fixture.resume(interrupted.task_id).success);
+    EXPECT_THAT(fixture.memory.gates_run, ElementsAre("tests", "red"));
 }
 
 TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_model_is_asked) {
-    bench.memory.gate = [](const GateCall&, const Files&) -> Result<GateReport> {
+    fixture.memory.gate = [](const GateCall&, const Files&) -> Result<GateReport> {
         return Error{"AF-GATE-003", "The program `python3` is not installed.", "", "Install it.", ErrorKind::unavailable};
     };
     bool entered = false;
-    bench.stage("a", [&](StageContext&) {
+    fixture.stage("a", [&](StageContext&) {
         entered = true;
         return note();
     });
-    const auto result = bench.start(judged_by("red"));
+    const auto result = fixture.start(judged_by("red"));
     EXPECT_EQ(result.status, TaskStatus::paused);
     ASSERT_TRUE(result.error.has_value());
     EXPECT_EQ(result.error->code, "AF-GATE-003");
@@ -110,7 +110,7 @@ TEST_F(BaselineTest, a_runner_that_is_not_installed_pauses_the_task_before_a_mod
 
 TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_and_is_retried_on_resume) {
     bool mended = false;
-    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+    fixture.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
         if (mended) { return suite(call, {{"old", TestStatus::passed}}); }
         GateReport report =
             gate_report(call, false, {{"tests_found", true}, {"believed", false}, {"unmeasurable", json::array{"no plan"}}});
@@ -119,21 +119,21 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_and_is_retr
     };
     std::vector<std::string> entered;
     for (const char* name : {"a", "b"}) {
-        bench.stage(name, [&entered, name](StageContext& context) {
+        fixture.stage(name, [&entered, name](StageContext& context) {
             entered.emplace_back(name);
             EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
             return note();
         });
     }
-    StartOptions options = Bench::with({"a", "b"});
+    StartOptions options = PipelineFixture::with({"a", "b"});
     options.pipeline.stages[1].config = {{"exit_gate", "red"}};
-    const auto paused = bench.start(options);
+    const auto paused = fixture.start(options);
     EXPECT_EQ(paused.status, TaskStatus::paused);
     ASSERT_TRUE(paused.error.has_value());
     EXPECT_EQ(paused.error->code, "AF-GATE-107");
     EXPECT_TRUE(entered.empty());
     mended = true;
-    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_TRUE(fixture.resume(paused.task_id).success);
     EXPECT_EQ(entered.front(), "a");
 }
 
@@ -141,7 +141,7 @@ TEST_F(BaselineTest, a_suite_that_cannot_be_measured_pauses_the_task_and_is_retr
 class BaselineUnmeasurableTest : public BaselineTest {
 protected:
     BaselineUnmeasurableTest() {
-        bench.stage("a", [](StageContext& context) {
+        fixture.stage("a", [](StageContext& context) {
             AgentRun run;
             run.role = "software_developer";
             run.objective = "hand it in";
@@ -149,11 +149,11 @@ protected:
             const auto outcome = context.run_agent(run);
             return outcome.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(outcome.error());
         });
-        bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+        fixture.answers([this](const CompletionRequest&) -> Result<Completion> {
             ++asked;
             return call_tool("complete", {{"text", "done"}});
         });
-        bench.memory.gate = [this](const GateCall& call, const Files&) -> Result<GateReport> {
+        fixture.memory.gate = [this](const GateCall& call, const Files&) -> Result<GateReport> {
             if (hindrance) { return *hindrance; }
             return gate_report(call, true);
         };
@@ -164,23 +164,23 @@ protected:
 };
 
 TEST_F(BaselineUnmeasurableTest, a_fault_only_the_user_can_fix_pauses_and_resume_repeats_the_action) {
-    const auto paused = bench.start(judged_by("tests"));
+    const auto paused = fixture.start(judged_by("tests"));
     EXPECT_EQ(paused.status, TaskStatus::paused);
     ASSERT_TRUE(paused.error.has_value());
     EXPECT_EQ(paused.error->code, "AF-GATE-100");
-    EXPECT_EQ(bench.count(paused.task_id, "step"), 0U);
+    EXPECT_EQ(fixture.count(paused.task_id, "step"), 0U);
     hindrance.reset();
-    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_TRUE(fixture.resume(paused.task_id).success);
     EXPECT_EQ(asked, 1U);
 }
 
 TEST_F(BaselineUnmeasurableTest, the_model_must_fix_a_tree_without_a_language) {
     hindrance = Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable};
-    bench.answers([this](const CompletionRequest&) -> Result<Completion> {
+    fixture.answers([this](const CompletionRequest&) -> Result<Completion> {
         if (++asked == 2) { hindrance.reset(); }
         return call_tool("complete", {{"text", "done"}});
     });
-    EXPECT_TRUE(bench.start(judged_by("tests")).success);
+    EXPECT_TRUE(fixture.start(judged_by("tests")).success);
     EXPECT_EQ(asked, 2U);
 }
 
@@ -201,89 +201,89 @@ private:
 
 TEST_F(BaselineUnmeasurableTest, files_written_by_a_command_before_the_pause_are_recorded) {
     CommandingModel commanding;
-    bench.services.model = [&commanding](const AgentDefinition&) -> Result<ModelClient*> { return &commanding; };
-    bench.services.agentic = [](const AgentDefinition&) { return true; };
-    bench.memory.program = [](const std::string& root) { std::ofstream(root + "/requirements.txt") << "six\n"; };
-    const auto paused = bench.start(judged_by("tests"));
+    fixture.services.model = [&commanding](const AgentDefinition&) -> Result<ModelClient*> { return &commanding; };
+    fixture.services.agentic = [](const AgentDefinition&) { return true; };
+    fixture.memory.program = [](const std::string& root) { std::ofstream(root + "/requirements.txt") << "six\n"; };
+    const auto paused = fixture.start(judged_by("tests"));
     ASSERT_TRUE(paused.error.has_value());
     EXPECT_EQ(paused.error->code, "AF-GATE-100");
-    EXPECT_TRUE(bench.memory.trees.at(bench.state(paused.task_id).tree).contains("requirements.txt"));
+    EXPECT_TRUE(fixture.memory.trees.at(fixture.state(paused.task_id).tree).contains("requirements.txt"));
     hindrance.reset();
-    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_TRUE(fixture.resume(paused.task_id).success);
 }
 
 TEST_F(BaselineTest, a_repository_without_a_language_has_no_suite_and_the_task_continues) {
-    bench.memory.gate = [](const GateCall& call, const Files&) -> Result<GateReport> {
+    fixture.memory.gate = [](const GateCall& call, const Files&) -> Result<GateReport> {
         if (call.request.gate == "tests") { return Error{"AF-GATE-002", "No language.", "", "", ErrorKind::unavailable}; }
         return gate_report(call, true);
     };
-    bench.stage("a", [&](StageContext& context) {
+    fixture.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
         return note();
     });
-    const auto result = bench.start(judged_by("red"));
+    const auto result = fixture.start(judged_by("red"));
     EXPECT_TRUE(result.success);
     EXPECT_THAT(baseline_of(result.task_id).summary, HasSubstr("no tests before the task"));
 }
 
 TEST_F(BaselineTest, is_measured_again_if_settings_or_rules_changed) {
     bool died = false;
-    bench.memory.inputs = "one";
-    bench.stage("a", [&](StageContext& context) {
-        if (!std::exchange(died, true)) { bench.cancel.request(); }
+    fixture.memory.inputs = "one";
+    fixture.stage("a", [&](StageContext& context) {
+        if (!std::exchange(died, true)) { fixture.cancel.request(); }
         if (context.cancelled()) { return StageResult::failed(Error{"X", "stopped", "", "", ErrorKind::cancelled}); }
         EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
         return note();
     });
-    const auto interrupted = bench.start(judged_by("red"));
-    bench.memory.inputs = "other";
-    EXPECT_TRUE(bench.resume(interrupted.task_id).success);
-    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests", "red"));
+    const auto interrupted = fixture.start(judged_by("red"));
+    fixture.memory.inputs = "other";
+    EXPECT_TRUE(fixture.resume(interrupted.task_id).success);
+    EXPECT_THAT(fixture.memory.gates_run, ElementsAre("tests", "tests", "red"));
 }
 
 TEST_F(BaselineTest, accepted_work_is_measured_again_if_settings_or_rules_changed) {
-    bench.memory.inputs = "one";
-    bench.stage("a", [&](StageContext& context) {
+    fixture.memory.inputs = "one";
+    fixture.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
         return note();
     });
-    bench.stage("b", [&](StageContext&) { return note(); });
-    StartOptions options = Bench::with({"a", "b"});
+    fixture.stage("b", [&](StageContext&) { return note(); });
+    StartOptions options = PipelineFixture::with({"a", "b"});
     options.pipeline.stages[0].config = {{"exit_gate", "tests"}};
     options.pipeline.stages[0].approve = true;
-    const auto waiting = bench.start(options);
+    const auto waiting = fixture.start(options);
     ASSERT_EQ(waiting.waiting_for, "approval");
-    bench.memory.inputs = "other";
-    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
-    EXPECT_TRUE(bench.resume(waiting.task_id).success);
-    EXPECT_THAT(bench.memory.gates_run, ElementsAre("tests", "tests"));
+    fixture.memory.inputs = "other";
+    ASSERT_TRUE(fixture.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(fixture.resume(waiting.task_id).success);
+    EXPECT_THAT(fixture.memory.gates_run, ElementsAre("tests", "tests"));
 }
 
 TEST_F(BaselineTest, a_missing_suite_is_scaffolded_before_red_and_recorded) {
-    bench.memory.scaffold = {{"tests/begun.txt", "here\n"}};
-    bench.memory.gate = [](const GateCall& call, const Files&) {
+    fixture.memory.scaffold = {{"tests/begun.txt", "here\n"}};
+    fixture.memory.gate = [](const GateCall& call, const Files&) {
         return gate_report(call, true, {{"tests_found", call.request.gate != "tests"}});
     };
     bool there = false;
-    bench.stage("a", [&](StageContext& context) {
+    fixture.stage("a", [&](StageContext& context) {
         there = context.workspace().exists("tests/begun.txt");
         EXPECT_TRUE(context.run_gate(GateRequest{"red", {}, {}})->passed);
         return note();
     });
-    const auto result = bench.start(judged_by("red"));
+    const auto result = fixture.start(judged_by("red"));
     EXPECT_TRUE(result.success);
     EXPECT_TRUE(there);
-    EXPECT_EQ(bench.count(result.task_id, "snapshot"), 1U);
-    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("tests/begun.txt"), "here\n");
+    EXPECT_EQ(fixture.count(result.task_id, "snapshot"), 1U);
+    EXPECT_EQ(fixture.memory.trees.at(fixture.state(result.task_id).tree).at("tests/begun.txt"), "here\n");
 }
 
 // ------------------------------------------------------------------------------------- exit criteria --
 
 TEST_F(BaselineTest, an_unmet_exit_criterion_blocks_a_stage_whose_gate_passes) {
-    bench.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
+    fixture.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
         return gate_report(call, true, {{"coverage_percent", files.contains("more.py") ? 81 : 79}});
     };
-    bench.stage("a", [&](StageContext& context) {
+    fixture.stage("a", [&](StageContext& context) {
         if (!context.input().previous_errors.empty()) {
             EXPECT_THAT(context.input().previous_errors.front(), HasSubstr("coverage_percent must be >= 80 and is 79"));
             EXPECT_TRUE(context.workspace().create("more.py", "y = 2\n").ok());
@@ -291,14 +291,14 @@ TEST_F(BaselineTest, an_unmet_exit_criterion_blocks_a_stage_whose_gate_passes) {
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
         return note();
     });
-    const auto result = bench.start(
+    const auto result = fixture.start(
         judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"coverage_percent", ">= 80"}}}}}}}));
     EXPECT_TRUE(result.success);
-    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
+    EXPECT_EQ(fixture.count(result.task_id, "artifact_rejected"), 1U);
 }
 
 TEST_F(BaselineTest, exit_criteria_use_only_the_stages_gate_on_the_whole_tree) {
-    bench.stage("a", [&](StageContext& context) {
+    fixture.stage("a", [&](StageContext& context) {
         EXPECT_TRUE(context.run_gate(GateRequest{"tests", {}, {}})->passed);
         EXPECT_TRUE(context.run_gate(GateRequest{"green", {"README.md"}, {}})->passed);
         const auto whole = context.run_gate(GateRequest{"green", {}, {}});
@@ -309,7 +309,7 @@ TEST_F(BaselineTest, exit_criteria_use_only_the_stages_gate_on_the_whole_tree) {
     StartOptions options =
         judged_by("green", {{"exit_criteria", {{"required", json::array{json::object{{"all_tests_pass", true}}}}}}});
     options.pipeline.stages[0].max_retries = 0;
-    EXPECT_EQ(bench.start(options).status, TaskStatus::failed);
+    EXPECT_EQ(fixture.start(options).status, TaskStatus::failed);
 }
 
 // ------------------------------------------------------------------------------------ after an edit --
@@ -318,76 +318,76 @@ class EditChecksTest : public BaselineTest {
 protected:
     /// A developer who writes one file and hands in. Returns the gates that ran after the edit.
     std::vector<std::string> gates_after_an_edit(json::array checks) {
-        bench.answers([turn = 0](const CompletionRequest&) mutable -> Result<Completion> {
+        fixture.answers([turn = 0](const CompletionRequest&) mutable -> Result<Completion> {
             return turn++ == 0 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}})
                                : call_tool("complete", {{"text", "written"}});
         });
-        bench.stage("a", [&](StageContext& context) {
+        fixture.stage("a", [&](StageContext& context) {
             AgentRun run;
             run.objective = "Write it.";
             const auto outcome = context.run_agent(run);
             EXPECT_TRUE(outcome.ok()) << outcome.error().to_string();
             return note();
         });
-        StartOptions options = Bench::with({"a"});
+        StartOptions options = PipelineFixture::with({"a"});
         options.pipeline.stages[0].agent = "software_developer";
         options.pipeline.stages[0].config = {{"verify_edits", std::move(checks)}};
-        task = bench.start(options).task_id;
-        return bench.memory.gates_run;
+        task = fixture.start(options).task_id;
+        return fixture.memory.gates_run;
     }
     std::string task;
 };
 
 TEST_F(EditChecksTest, all_run_in_order_if_the_required_ones_pass) {
-    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
+    fixture.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
     EXPECT_THAT(gates_after_an_edit({"syntax", "types", "conformance", "tests"}),
                 ElementsAre("syntax", "types", "conformance", "tests"));
 }
 
 TEST_F(EditChecksTest, stop_at_the_first_required_check_that_fails) {
-    bench.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
+    fixture.memory.gate = [](const GateCall& call, const Files&) { return gate_report(call, call.request.gate == "syntax"); };
     EXPECT_THAT(gates_after_an_edit({"syntax", json::object{{"gate", "types"}, {"must_pass", true}}, "conformance", "tests"}),
                 ElementsAre("syntax", "types"));
 }
 
 TEST_F(EditChecksTest, compare_with_the_base_tree) {
     std::vector<std::string> bases;
-    bench.memory.gate = [&](const GateCall& call, const Files&) {
+    fixture.memory.gate = [&](const GateCall& call, const Files&) {
         bases.push_back(call.baseline == nullptr ? "" : call.baseline->base_tree);
         return gate_report(call, true);
     };
     static_cast<void>(gates_after_an_edit({"types", "conformance"}));
-    const std::string base = bench.state(task).base_tree;
+    const std::string base = fixture.state(task).base_tree;
     EXPECT_THAT(bases, ElementsAre(base, base));
 }
 
 TEST_F(EditChecksTest, a_failure_of_the_machine_pauses_the_task_before_a_model_is_asked_again) {
     bool failing = true;
-    bench.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
+    fixture.memory.gate = [&](const GateCall& call, const Files&) -> Result<GateReport> {
         if (failing) { return Error{"AF-GATE-106", "A gate's command had no room to write", "", "Free space", ErrorKind::io}; }
         return gate_report(call, true);
     };
     unsigned asked = 0;
-    bench.answers([&](const CompletionRequest&) -> Result<Completion> {
+    fixture.answers([&](const CompletionRequest&) -> Result<Completion> {
         return ++asked == 1 ? call_tool("create_file", {{"path", "src/new.py"}, {"content", "x = 1\n"}})
                             : call_tool("complete", {{"text", "written"}});
     });
-    bench.stage("a", [](StageContext& context) {
+    fixture.stage("a", [](StageContext& context) {
         AgentRun run;
         run.objective = "Write it.";
         const auto outcome = context.run_agent(run);
         return outcome.ok() ? note() : StageResult::failed(outcome.error());
     });
-    StartOptions options = Bench::with({"a"});
+    StartOptions options = PipelineFixture::with({"a"});
     options.pipeline.stages[0].agent = "software_developer";
     options.pipeline.stages[0].config = {{"verify_edits", json::array{"syntax"}}};
-    const auto paused = bench.start(options);
+    const auto paused = fixture.start(options);
     EXPECT_EQ(paused.status, TaskStatus::paused);
     EXPECT_EQ(asked, 1U);
     ASSERT_TRUE(paused.error.has_value());
     EXPECT_EQ(paused.error->code, "AF-GATE-106");
     failing = false;
-    EXPECT_TRUE(bench.resume(paused.task_id).success);
+    EXPECT_TRUE(fixture.resume(paused.task_id).success);
 }
 
 }  // namespace

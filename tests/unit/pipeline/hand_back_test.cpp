@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/tests/hand_back.hpp"
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -260,7 +260,7 @@ TEST(HandBack, a_correction_may_change_only_the_handed_back_requirement) {
 class HandBackTask : public ::testing::Test {
 protected:
     HandBackTask() {
-        bench.memory.gate = [](const GateCall& call, const Files& files) -> Result<GateReport> {
+        fixture.memory.gate = [](const GateCall& call, const Files& files) -> Result<GateReport> {
             const bool code = files.contains("slug.py");
             const auto tests = files.find("tests/test_slug.py");
             const bool right = tests != files.end() && tests->second == "right\n";
@@ -270,7 +270,7 @@ protected:
                             outcome(spaces, code && right ? TestStatus::passed : TestStatus::failed_assertion, "'a-b' != 'a_b'")};
             return report;
         };
-        bench.stage("spec", [this](StageContext& context) {
+        fixture.stage("spec", [this](StageContext& context) {
             json::object whole = parsed(
                 R"({"title": "Slugs", "description": "Slugs", "components": [{"name": "slug", "type": "module"}], "requirements": [
                 {"id": "REQ-001", "description": "Lower case", "acceptance_criteria": ["'Hello' becomes 'hello'"], "verification_method": "test"},
@@ -282,7 +282,7 @@ protected:
             }
             return StageResult::completed(std::move(whole));
         });
-        bench.stage("red", [this](StageContext& context) {
+        fixture.stage("red", [this](StageContext& context) {
             seen_by_red = context.input().previous_errors;
             const bool again = context.workspace().exists("tests/test_slug.py");
             EXPECT_FALSE(context.workspace().exists("slug.py")) << "tests are written before the code";
@@ -293,7 +293,7 @@ protected:
                     .ok());
             return measured(context, "red", suite);
         });
-        bench.stage("green", [this](StageContext& context) {
+        fixture.stage("green", [this](StageContext& context) {
             const bool again = context.workspace().exists("slug.py");
             works.push_back(again);
             if (!again && tries) { EXPECT_TRUE(context.workspace().create("slug.py", "the code\n", false).ok()); }
@@ -309,7 +309,7 @@ protected:
     /// Adds the delivery.
     void deliver() {
         delivers = true;
-        bench.stage("deliver", [](StageContext& context) {
+        fixture.stage("deliver", [](StageContext& context) {
             DeliveryRequest request;
             request.title = "Add slugs";
             EXPECT_TRUE(context.deliver(request).ok());
@@ -328,8 +328,8 @@ protected:
         return StageResult::completed(std::move(artifact));
     }
     [[nodiscard]] PipelineResult start() {
-        StartOptions options =
-            delivers ? Bench::with({"spec", "red", "green", "deliver"}) : Bench::with({"spec", "red", "green"});
+        StartOptions options = delivers ? PipelineFixture::with({"spec", "red", "green", "deliver"})
+                                        : PipelineFixture::with({"spec", "red", "green"});
         if (delivers) { options.pipeline.stages.back().delivers = true; }
         const char* const contracts[] = {"specification", "test_suite", "implementation"};
         const char* const agents[] = {"software_architect", "test_engineer", "software_developer"};
@@ -339,10 +339,10 @@ protected:
             options.pipeline.stages[at].max_retries = 0;
             if (at > 0) { options.pipeline.stages[at].config["exit_gate"] = options.pipeline.stages[at].name; }
         }
-        return bench.start(options);
+        return fixture.start(options);
     }
 
-    Bench bench;
+    PipelineFixture fixture;
     bool mends = true;
     bool tries = true;
     bool delivers = false;
@@ -358,15 +358,15 @@ TEST_F(HandBackTask, red_corrects_the_test_on_its_tree_and_green_keeps_its_work)
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_THAT(works, ElementsAre(false, true));
     EXPECT_THAT(seen_by_red, ElementsAre(HasSubstr("'a-b' != 'a_b'")));
-    EXPECT_EQ(bench.memory.trees.at(bench.state(result.task_id).tree).at("slug.py"), "the code\n");
-    EXPECT_FALSE(bench.state(result.task_id).hand_back) << "GREEN is done";
+    EXPECT_EQ(fixture.memory.trees.at(fixture.state(result.task_id).tree).at("slug.py"), "the code\n");
+    EXPECT_FALSE(fixture.state(result.task_id).hand_back) << "GREEN is done";
 }
 
 TEST_F(HandBackTask, red_always_creates_the_skeleton_from_the_users_commit) {
     const auto result = start();
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
-    const std::string base = bench.state(result.task_id).base_tree;
-    EXPECT_THAT(bench.memory.skeleton_trees, ElementsAre(base, base));
+    const std::string base = fixture.state(result.task_id).base_tree;
+    EXPECT_THAT(fixture.memory.skeleton_trees, ElementsAre(base, base));
 }
 
 TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_restarts_with_the_work_kept) {
@@ -381,13 +381,13 @@ TEST_F(HandBackTask, spec_corrects_its_requirement_and_red_restarts_with_the_wor
 TEST_F(HandBackTask, wrong_tests_go_to_the_stage_that_wrote_them) {
     to = "tests";
     EXPECT_TRUE(start().success);
-    EXPECT_THAT(bench.events.texts("cycle_requested", "to"), ElementsAre("red"));
+    EXPECT_THAT(fixture.events.texts("cycle_requested", "to"), ElementsAre("red"));
 }
 
 TEST_F(HandBackTask, a_wrong_specification_goes_to_the_stage_that_wrote_it) {
     to = "specification";
     EXPECT_TRUE(start().success);
-    EXPECT_THAT(bench.events.texts("cycle_requested", "to"), ElementsAre("spec"));
+    EXPECT_THAT(fixture.events.texts("cycle_requested", "to"), ElementsAre("spec"));
 }
 
 TEST_F(HandBackTask, spec_that_changes_another_requirement_is_refused) {
@@ -396,16 +396,16 @@ TEST_F(HandBackTask, spec_that_changes_another_requirement_is_refused) {
     const auto result = start();
     ASSERT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_THAT(seen_by_spec, ElementsAre("", HasSubstr("'a-b' != 'a_b'"), HasSubstr("REQ-001 has changed")));
-    EXPECT_EQ(bench.count(result.task_id, "artifact_rejected"), 1U);
+    EXPECT_EQ(fixture.count(result.task_id, "artifact_rejected"), 1U);
 }
 
 TEST_F(HandBackTask, the_work_is_kept_as_a_patch) {
     const auto result = start();
     bool found = false;
-    for (const Record& record : bench.records(result.task_id)) {
+    for (const Record& record : fixture.records(result.task_id)) {
         if (record.type() != "cycle_requested") { continue; }
         const std::string patch(record.body.at("hand_back").at("patch").as_string());
-        found = read_file(bench.task_folder(result.task_id) / patch).value_or("").find("the code") != std::string::npos;
+        found = read_file(fixture.task_folder(result.task_id) / patch).value_or("").find("the code") != std::string::npos;
     }
     EXPECT_TRUE(found);
 }
@@ -413,9 +413,9 @@ TEST_F(HandBackTask, the_work_is_kept_as_a_patch) {
 TEST_F(HandBackTask, the_commit_says_what_was_handed_back) {
     deliver();
     ASSERT_TRUE(start().success);
-    ASSERT_FALSE(bench.memory.messages.empty());
+    ASSERT_FALSE(fixture.memory.messages.empty());
     EXPECT_THAT(
-        bench.memory.messages.back(),
+        fixture.memory.messages.back(),
         HasSubstr("- GREEN handed " + spaces + " back to RED: An underscore is expected. Changed since: tests/test_slug.py."));
 }
 
@@ -423,7 +423,7 @@ TEST_F(HandBackTask, endless_hand_backs_become_a_question) {
     mends = false;
     const auto waiting = start();
     EXPECT_EQ(waiting.exit_code, ExitCode::cycle_limit);
-    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U);
+    EXPECT_EQ(fixture.count(waiting.task_id, "cycle_started"), 3U);
     EXPECT_THAT(works, ElementsAre(false, true, true, true)) << "its work is there each time";
 }
 
@@ -432,7 +432,7 @@ TEST_F(HandBackTask, a_stage_that_hands_back_without_evidence_fails) {
     const auto result = start();
     EXPECT_EQ(result.status, TaskStatus::failed);
     EXPECT_EQ(result.error->code, "AF-ORCH-033");
-    EXPECT_EQ(bench.count(result.task_id, "cycle_requested"), 0U);
+    EXPECT_EQ(fixture.count(result.task_id, "cycle_requested"), 0U);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Held-out tests, as seen by the stages between RED and DELIVER.
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -16,8 +16,8 @@ constexpr const char* other = "tests/other.py";
 class HeldOutTest : public ::testing::Test {
 protected:
     HeldOutTest() {
-        bench.memory.holds_out_tests = true;
-        bench.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
+        fixture.memory.holds_out_tests = true;
+        fixture.memory.gate = [&](const GateCall& call, const Files& files) -> Result<GateReport> {
             if (call.request.gate == "green") { green = *call.baseline; }
             GateReport report = gate_report(call, true, {{"tests_found", true}, {"believed", true}});
             if (call.request.gate != "red") { return report; }
@@ -31,9 +31,9 @@ protected:
             report.passed = files.contains(seen) && passes_without_the_other;
             return report;
         };
-        bench.stage("red", [&](StageContext& context) { return red(context); });
-        bench.stage("green", [&](StageContext& context) { return implement(context); });
-        bench.stage("deliver", [&](StageContext& context) {
+        fixture.stage("red", [&](StageContext& context) { return red(context); });
+        fixture.stage("green", [&](StageContext& context) { return implement(context); });
+        fixture.stage("deliver", [&](StageContext& context) {
             delivers_with = context.workspace().exists(other);
             EXPECT_TRUE(context.deliver(DeliveryRequest{"Add it", "", {}}).ok());
             return note();
@@ -62,7 +62,7 @@ protected:
         return note();
     }
     static StartOptions all() {
-        StartOptions options = Bench::with({"red", "green", "deliver"});
+        StartOptions options = PipelineFixture::with({"red", "green", "deliver"});
         options.pipeline.stages[0].agent = "test_engineer";
         options.pipeline.stages[1].agent = "software_developer";
         options.pipeline.stages[2].agent = "devops_engineer";
@@ -71,10 +71,10 @@ protected:
         return options;
     }
     [[nodiscard]] bool ends_with_it(const std::string& task) {
-        return bench.memory.trees.at(bench.state(task).tree).contains(other);
+        return fixture.memory.trees.at(fixture.state(task).tree).contains(other);
     }
 
-    Bench bench;
+    PipelineFixture fixture;
     GateBaseline green;
     std::vector<bool> there;
     std::string shown;
@@ -83,26 +83,26 @@ protected:
 };
 
 TEST_F(HeldOutTest, green_works_without_the_file_and_its_gate_gets_it) {
-    const auto result = bench.start(all());
+    const auto result = fixture.start(all());
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(false));
     EXPECT_THAT(shown, HasSubstr(seen));
     EXPECT_THAT(shown, Not(HasSubstr("other")));
     EXPECT_THAT(shown, Not(HasSubstr("three")));
     EXPECT_THAT(green.held_out.files, ElementsAre(other));
-    EXPECT_TRUE(bench.memory.trees.at(green.held_out.tree).contains(other));
-    EXPECT_FALSE(bench.memory.trees.at(green.red_tree).contains(other));
+    EXPECT_TRUE(fixture.memory.trees.at(green.held_out.tree).contains(other));
+    EXPECT_FALSE(fixture.memory.trees.at(green.red_tree).contains(other));
     EXPECT_THAT(json::serialize(green.test_suite), Not(HasSubstr("other")));
     EXPECT_TRUE(delivers_with);
     EXPECT_TRUE(ends_with_it(result.task_id));
-    EXPECT_EQ(bench.memory.scratch_cleared, 1U);
+    EXPECT_EQ(fixture.memory.scratch_cleared, 1U);
 }
 
 TEST_F(HeldOutTest, a_gate_that_compares_with_the_users_commit_gets_no_held_out_tests) {
     StartOptions options = all();
     options.pipeline.stages[1].config = {{"exit_gate", "green"}};
     options.pipeline.stages[1].compares_with = ComparedTree::base;
-    EXPECT_TRUE(bench.start(options).success);
+    EXPECT_TRUE(fixture.start(options).success);
     EXPECT_THAT(green.red_tree, IsEmpty());
     EXPECT_EQ(green.compared_tree(), green.base_tree);
     EXPECT_THAT(green.held_out.files, ElementsAre(other)) << "they are held out from those who implement all the same";
@@ -111,85 +111,85 @@ TEST_F(HeldOutTest, a_gate_that_compares_with_the_users_commit_gets_no_held_out_
 TEST_F(HeldOutTest, a_task_that_ends_before_the_delivery_has_them) {
     StartOptions options = all();
     options.exit_after = "green";
-    const auto result = bench.start(options);
+    const auto result = fixture.start(options);
     EXPECT_TRUE(result.success);
     EXPECT_TRUE(ends_with_it(result.task_id));
 }
 
 TEST_F(HeldOutTest, green_continues_without_them_after_a_crash) {
     bool first = true;
-    bench.stage("green", [&](StageContext& context) {
+    fixture.stage("green", [&](StageContext& context) {
         there.push_back(context.workspace().exists(other));
         if (std::exchange(first, false)) {
-            bench.cancel.request();
+            fixture.cancel.request();
             return StageResult::failed(Error{"X-1", "stopped", "", "", ErrorKind::cancelled});
         }
         return implement(context);
     });
-    const auto stopped = bench.start(all());
-    const auto result = bench.resume(stopped.task_id);
+    const auto stopped = fixture.start(all());
+    const auto result = fixture.resume(stopped.task_id);
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(false, false, false));
-    EXPECT_EQ(bench.count(result.task_id, "held_out"), 2U) << "taken out once, put back once";
+    EXPECT_EQ(fixture.count(result.task_id, "held_out"), 2U) << "taken out once, put back once";
 }
 
 TEST_F(HeldOutTest, a_visit_started_with_all_tests_keeps_them) {
     bool first = true;
-    bench.memory.holds_out_tests = false;  // An older version started the task.
-    bench.stage("green", [&](StageContext& context) {
+    fixture.memory.holds_out_tests = false;  // An older version started the task.
+    fixture.stage("green", [&](StageContext& context) {
         const StageResult done = implement(context);
         if (!std::exchange(first, false)) { return done; }
-        bench.cancel.request();
+        fixture.cancel.request();
         return StageResult::failed(Error{"X-1", "stopped", "", "", ErrorKind::cancelled});
     });
-    const auto stopped = bench.start(all());
-    bench.memory.holds_out_tests = true;
-    const auto result = bench.resume(stopped.task_id);
+    const auto stopped = fixture.start(all());
+    fixture.memory.holds_out_tests = true;
+    const auto result = fixture.resume(stopped.task_id);
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(true, true));
 }
 
 TEST_F(HeldOutTest, a_new_suite_from_red_is_chosen_from_again) {
     bool again = false;
-    bench.stage("red", [&](StageContext& context) { return red(context, !again); });
-    bench.stage("green", [&](StageContext& context) {
+    fixture.stage("red", [&](StageContext& context) { return red(context, !again); });
+    fixture.stage("green", [&](StageContext& context) {
         const StageResult done = implement(context);
         return std::exchange(again, true) ? done : StageResult::cycle("red", "the tests are wrong");
     });
-    const auto result = bench.start(all());
+    const auto result = fixture.start(all());
     EXPECT_TRUE(result.success);
-    EXPECT_THAT(bench.state(result.task_id).held_out.files, IsEmpty());
-    EXPECT_THAT(bench.state(result.task_id).held_out.reason, HasSubstr("are in one file"));
+    EXPECT_THAT(fixture.state(result.task_id).held_out.files, IsEmpty());
+    EXPECT_THAT(fixture.state(result.task_id).held_out.reason, HasSubstr("are in one file"));
     EXPECT_FALSE(ends_with_it(result.task_id));
 }
 
 TEST_F(HeldOutTest, a_file_that_other_tests_need_is_not_held_out) {
     passes_without_the_other = true;
-    bench.memory.gate = [&, real = bench.memory.gate](const GateCall& call, const Files& files) -> Result<GateReport> {
+    fixture.memory.gate = [&, real = fixture.memory.gate](const GateCall& call, const Files& files) -> Result<GateReport> {
         AF_TRY(auto report, real(call, files));
         if (call.request.gate == "red" && !files.contains(other)) { report.passed = false; }
         return report;
     };
-    const auto result = bench.start(all());
+    const auto result = fixture.start(all());
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(true));
-    EXPECT_THAT(bench.state(result.task_id).held_out.reason, HasSubstr("do not pass their gate without tests/other.py"));
+    EXPECT_THAT(fixture.state(result.task_id).held_out.reason, HasSubstr("do not pass their gate without tests/other.py"));
 }
 
 TEST_F(HeldOutTest, a_setting_turns_it_off) {
-    bench.memory.holds_out_tests = false;
-    const auto result = bench.start(all());
+    fixture.memory.holds_out_tests = false;
+    const auto result = fixture.start(all());
     EXPECT_TRUE(result.success);
     EXPECT_THAT(there, ElementsAre(true));
-    EXPECT_EQ(bench.count(result.task_id, "held_out"), 0U);
+    EXPECT_EQ(fixture.count(result.task_id, "held_out"), 0U);
 }
 
 TEST_F(HeldOutTest, green_cannot_write_the_file_that_it_does_not_see) {
-    bench.stage("green", [&](StageContext& context) {
+    fixture.stage("green", [&](StageContext& context) {
         EXPECT_EQ(context.workspace().create(other, "pass\n", true).error().kind, ErrorKind::denied);
         return implement(context);
     });
-    EXPECT_TRUE(bench.start(all()).success);
+    EXPECT_TRUE(fixture.start(all()).success);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An interactive task: no action of a model runs before a person has decided on it, by whatever way, and the first answer wins.
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -54,7 +54,7 @@ private:
 class InteractiveTest : public ::testing::Test {
 protected:
     InteractiveTest() {
-        bench.stage("a", [this](StageContext& context) {
+        fixture.stage("a", [this](StageContext& context) {
             ++entered;
             AgentRun run;
             run.role = "software_developer";
@@ -64,61 +64,61 @@ protected:
             if (!outcome.ok()) { return StageResult::failed(outcome.error()); }
             return StageResult::completed(outcome->artifact);
         });
-        bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
+        fixture.answers([this](const CompletionRequest& request) -> Result<Completion> {
             contexts.push_back(request.user);
             if (contexts.size() == 1) { return call_tool("create_file", {{"path", "src/x.py"}, {"content", "one\n"}}); }
             return call_tool("complete", {{"text", "done"}});
         });
     }
     [[nodiscard]] static StartOptions options() {
-        StartOptions options = Bench::with({"a"});
+        StartOptions options = PipelineFixture::with({"a"});
         options.pipeline.stages[0].agent = "software_developer";
         options.interactive = true;
         return options;
     }
     Result<std::string> decide(const PipelineResult& waiting, PersonDecision decision) {
         if (decision.id.empty() && !decision.hash) { decision.id = waiting.waiting_id; }
-        return bench.controller().decide(waiting.task_id, decision);
+        return fixture.controller().decide(waiting.task_id, decision);
     }
     PipelineResult go_on(const PipelineResult& waiting, PersonDecision decision) {
         const auto decided = decide(waiting, std::move(decision));
         EXPECT_TRUE(decided.ok()) << decided.error().to_string();
-        return bench.resume(waiting.task_id);
+        return fixture.resume(waiting.task_id);
     }
     void write_answer(const std::string& id, std::string_view text) const {
-        std::ofstream(bench.escalations.directory() / (id + ".resolution.yaml")) << text;
+        std::ofstream(fixture.escalations.directory() / (id + ".resolution.yaml")) << text;
     }
     [[nodiscard]] std::string file(const std::string& task, const std::string& path) {
-        const Files& files = bench.memory.trees.at(bench.state(task).tree);
+        const Files& files = fixture.memory.trees.at(fixture.state(task).tree);
         const auto found = files.find(path);
         return found == files.end() ? "-" : found->second;
     }
     [[nodiscard]] bool said(std::string_view text) const {
-        const auto messages = bench.events.texts("log", "message");
+        const auto messages = fixture.events.texts("log", "message");
         return std::any_of(messages.begin(), messages.end(),
                            [text](const std::string& one) { return one.find(text) != std::string::npos; });
     }
     [[nodiscard]] std::vector<std::string> decisions(const std::string& task) {
         std::vector<std::string> found;
-        for (const Record& record : bench.records(task)) {
+        for (const Record& record : fixture.records(task)) {
             if (record.type() == "action_decided") { found.emplace_back(record.body.at("decision").as_string()); }
         }
         return found;
     }
 
-    Bench bench;
+    PipelineFixture fixture;
     unsigned entered = 0;
     std::vector<std::string> contexts;
 };
 
 TEST_F(InteractiveTest, no_action_runs_before_a_person_decides) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
     EXPECT_EQ(file(waiting.task_id, "src/x.py"), "-");
-    EXPECT_EQ(bench.state(waiting.task_id).steps, 0U);
-    EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::awaiting_approval);
-    const auto asked = bench.escalations.approval(waiting.waiting_id);
+    EXPECT_EQ(fixture.state(waiting.task_id).steps, 0U);
+    EXPECT_EQ(fixture.state(waiting.task_id).status, TaskStatus::awaiting_approval);
+    const auto asked = fixture.escalations.approval(waiting.waiting_id);
     ASSERT_TRUE(asked.ok()) << asked.error().to_string();
     EXPECT_EQ(asked->artifact.at("tool"), "create_file");
     EXPECT_EQ(asked->artifact.at("arguments").at("content"), "one\n");
@@ -126,19 +126,19 @@ TEST_F(InteractiveTest, no_action_runs_before_a_person_decides) {
 }
 
 TEST_F(InteractiveTest, asks_about_every_action_and_pays_for_each_answer_once) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     unsigned asked = 0;
     for (; asked < 10 && result.waiting_for == "action"; ++asked) { result = go_on(result, {.approved = true}); }
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_EQ(asked, 2U);
     EXPECT_EQ(contexts.size(), 2U);
-    EXPECT_EQ(bench.state(result.task_id).ledger.total().calls, 2U);
+    EXPECT_EQ(fixture.state(result.task_id).ledger.total().calls, 2U);
     EXPECT_EQ(file(result.task_id, "src/x.py"), "one\n");
     EXPECT_THAT(decisions(result.task_id), ElementsAre("approved", "approved"));
 }
 
 TEST_F(InteractiveTest, runs_the_action_as_changed_by_a_person) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     result =
         go_on(result, {.approved = true, .edited = json::object{{"arguments", {{"path", "src/x.py"}, {"content", "two\n"}}}}});
     EXPECT_EQ(file(result.task_id, "src/x.py"), "two\n");
@@ -148,42 +148,43 @@ TEST_F(InteractiveTest, runs_the_action_as_changed_by_a_person) {
 }
 
 TEST_F(InteractiveTest, a_rejected_action_does_not_run_and_the_model_is_told_why) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     result = go_on(result, {.feedback = "put it into lib/"});
     EXPECT_EQ(result.waiting_for, "action");
     EXPECT_EQ(file(result.task_id, "src/x.py"), "-");
     ASSERT_EQ(contexts.size(), 2U);
     EXPECT_THAT(contexts[1], HasSubstr("put it into lib/"));
-    EXPECT_EQ(bench.state(result.task_id).steps, 1U);
+    EXPECT_EQ(fixture.state(result.task_id).steps, 1U);
 }
 
 TEST_F(InteractiveTest, a_decision_applies_only_to_the_action_shown) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     const std::string task = waiting.task_id;
-    EXPECT_EQ(bench.controller().approve(task).error().code, "AF-ESC-036");
-    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = "0123456789"}).error().code, "AF-ESC-035");
-    EXPECT_EQ(bench.controller().decide(task, {.approved = true, .hash = ""}).error().code, "AF-ESC-035");
+    EXPECT_EQ(fixture.controller().approve(task).error().code, "AF-ESC-036");
+    EXPECT_EQ(fixture.controller().decide(task, {.approved = true, .hash = "0123456789"}).error().code, "AF-ESC-035");
+    EXPECT_EQ(fixture.controller().decide(task, {.approved = true, .hash = ""}).error().code, "AF-ESC-035");
     EXPECT_EQ(
-        bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 3)}).error().code,
+        fixture.controller().decide(task, {.approved = true, .hash = fixture.state(task).action->hash.substr(0, 3)}).error().code,
         "AF-ESC-035");
-    EXPECT_EQ(bench.escalations.decide_action(waiting.waiting_id, {true, {}, "", "0123", "x"}).error().code, "AF-ESC-006");
+    EXPECT_EQ(fixture.escalations.decide_action(waiting.waiting_id, {true, {}, "", "0123", "x"}).error().code, "AF-ESC-006");
     write_answer(waiting.waiting_id, "approved: true\nartifact_hash: \"0123\"\n");
-    EXPECT_EQ(bench.controller().resume(task).error().code, "AF-ESC-006");
-    fs::remove(bench.escalations.directory() / (waiting.waiting_id + ".resolution.yaml"));
-    EXPECT_TRUE(bench.controller().decide(task, {.approved = true, .hash = bench.state(task).action->hash.substr(0, 12)}).ok());
+    EXPECT_EQ(fixture.controller().resume(task).error().code, "AF-ESC-006");
+    fs::remove(fixture.escalations.directory() / (waiting.waiting_id + ".resolution.yaml"));
+    EXPECT_TRUE(
+        fixture.controller().decide(task, {.approved = true, .hash = fixture.state(task).action->hash.substr(0, 12)}).ok());
 }
 
 TEST_F(InteractiveTest, an_approval_does_not_cover_the_next_action) {
-    const auto first = bench.start(options());
+    const auto first = fixture.start(options());
     const auto second = go_on(first, {.approved = true});
     EXPECT_NE(second.waiting_id, first.waiting_id);
-    const auto late = bench.controller().decide(first.task_id, {.approved = true, .id = first.waiting_id});
+    const auto late = fixture.controller().decide(first.task_id, {.approved = true, .id = first.waiting_id});
     EXPECT_EQ(late.error().code, "AF-ESC-004");
-    EXPECT_EQ(bench.resume(first.task_id).waiting_id, second.waiting_id);
+    EXPECT_EQ(fixture.resume(first.task_id).waiting_id, second.waiting_id);
 }
 
 TEST_F(InteractiveTest, a_change_that_the_role_may_not_request_is_refused) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     const auto error = [&](json::object edited) {
         return decide(waiting, {.approved = true, .edited = std::move(edited)}).error();
     };
@@ -191,11 +192,11 @@ TEST_F(InteractiveTest, a_change_that_the_role_may_not_request_is_refused) {
     EXPECT_THAT(error({{"arguments", {{"pat", "x"}, {"content", "y"}}}}).message, HasSubstr("pat"));
     EXPECT_EQ(error({{"tool", "create_file"}}).code, "AF-ESC-032");
     EXPECT_EQ(error({{"arguments", json::object()}, {"why", 1}}).code, "AF-ESC-032");
-    EXPECT_FALSE(bench.escalations.answer_version(waiting.waiting_id).has_value());
+    EXPECT_FALSE(fixture.escalations.answer_version(waiting.waiting_id).has_value());
 }
 
 TEST_F(InteractiveTest, the_roles_rules_apply_to_a_changed_action) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     result = go_on(
         result, {.approved = true, .edited = json::object{{"arguments", {{"path", "tests/test_x.py"}, {"content", "two\n"}}}}});
     EXPECT_EQ(file(result.task_id, "tests/test_x.py"), "-");
@@ -203,23 +204,23 @@ TEST_F(InteractiveTest, the_roles_rules_apply_to_a_changed_action) {
 }
 
 TEST_F(InteractiveTest, a_file_answers_with_approval_change_or_rejection) {
-    const auto first = bench.start(options());
+    const auto first = fixture.start(options());
     write_answer(first.waiting_id, "approved: true\nedited:\n  arguments:\n    path: src/x.py\n    content: \"three\\n\"\n");
-    const auto second = bench.resume(first.task_id);
+    const auto second = fixture.resume(first.task_id);
     EXPECT_EQ(file(first.task_id, "src/x.py"), "three\n");
     write_answer(second.waiting_id, "approved: false\nfeedback: not yet\n");
-    const auto third = bench.resume(first.task_id);
+    const auto third = fixture.resume(first.task_id);
     EXPECT_EQ(third.waiting_for, "action");
     EXPECT_THAT(decisions(first.task_id), ElementsAre("edited", "rejected"));
 }
 
 TEST_F(InteractiveTest, an_unreadable_answer_file_leaves_the_question_open) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     for (const char* text : {"approved: yes\n", "approved: true\nfeedback: no\n", "approved: true\nedited: {content: x}\n",
                              "approved: false\nedited: {arguments: {}}\n", "aproved: true\n"}) {
         write_answer(waiting.waiting_id, text);
-        EXPECT_FALSE(bench.controller().resume(waiting.task_id).ok()) << text;
-        EXPECT_EQ(bench.state(waiting.task_id).waiting_for(), "action") << text;
+        EXPECT_FALSE(fixture.controller().resume(waiting.task_id).ok()) << text;
+        EXPECT_EQ(fixture.state(waiting.task_id).waiting_for(), "action") << text;
     }
 }
 
@@ -227,29 +228,30 @@ TEST_F(InteractiveTest, an_unreadable_answer_file_leaves_the_question_open) {
 
 TEST_F(InteractiveTest, a_command_from_another_terminal_ends_the_wait_at_the_console) {
     const auto console = std::make_shared<SlowConsole>();
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
-    bench.services.hang_grace = std::chrono::seconds(10);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
+    fixture.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this](const std::string& id) {
-        EXPECT_TRUE(
-            bench.escalations.decide_action(id, {true, {}, "", bench.escalations.approval(id)->artifact_hash, "other terminal"})
-                .ok());
+        EXPECT_TRUE(fixture.escalations
+                        .decide_action(id, {true, {}, "", fixture.escalations.approval(id)->artifact_hash, "other terminal"})
+                        .ok());
     };
-    const auto result = bench.start(options());
+    const auto result = fixture.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : result.waiting_for);
     EXPECT_TRUE(console->was_cancelled);
-    EXPECT_THAT(bench.events.texts("action_decided", "decided_by"), ElementsAre("other terminal", "other terminal"));
+    EXPECT_THAT(fixture.events.texts("action_decided", "decided_by"), ElementsAre("other terminal", "other terminal"));
 }
 
 TEST_F(InteractiveTest, a_second_answer_at_the_console_is_told_that_the_first_won) {
     const auto console = std::make_shared<SlowConsole>();
-    bench.other_handler = console;
+    fixture.other_handler = console;
     console->typed_late = true;
     console->meanwhile = [this](const std::string& id) {
         if (id.starts_with("ACT-")) { write_answer(id, "approved: false\nfeedback: the file was first\ndecided_by: ann\n"); }
     };
-    bench.wait = std::chrono::seconds(1);  // Its action is refused repeatedly, and no one answers the question that this ends in.
-    const auto result = bench.start(options());
+    fixture.wait =
+        std::chrono::seconds(1);  // Its action is refused repeatedly, and no one answers the question that this ends in.
+    const auto result = fixture.start(options());
     static_cast<void>(result);
     EXPECT_TRUE(said("AF-ESC-004"));
     EXPECT_TRUE(said("the file was first"));
@@ -257,7 +259,7 @@ TEST_F(InteractiveTest, a_second_answer_at_the_console_is_told_that_the_first_wo
 }
 
 TEST_F(InteractiveTest, a_second_answer_by_command_is_told_the_first_answer) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     write_answer(waiting.waiting_id, "approved: false\nfeedback: too early\ndecided_by: ann\n");
     const auto second = decide(waiting, {.approved = true});
     EXPECT_EQ(second.error().code, "AF-ESC-004");
@@ -266,43 +268,43 @@ TEST_F(InteractiveTest, a_second_answer_by_command_is_told_the_first_answer) {
 
 TEST_F(InteractiveTest, accepts_a_change_at_the_console) {
     const auto console = std::make_shared<SlowConsole>();
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
     console->typed_late = true;
     console->edit = R"({"arguments": {"path": "src/x.py", "content": "typed\n"}})";
     bool first = true;
     console->meanwhile = [&](const std::string&) {
         if (!std::exchange(first, false)) { console->edit.reset(); }
     };
-    const auto result = bench.start(options());
+    const auto result = fixture.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_EQ(file(result.task_id, "src/x.py"), "typed\n");
 }
 
 TEST_F(InteractiveTest, asks_at_the_terminal_whatever_the_settings_say) {
     const auto console = std::make_shared<SlowConsole>();
-    bench.present = console;
+    fixture.present = console;
     console->typed_late = true;
-    EXPECT_TRUE(bench.start(options()).success);
-    EXPECT_EQ(bench.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
-    EXPECT_TRUE(bench.handler->notified.empty()) << "nobody else need know what is decided at once";
-    bench.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
-    EXPECT_EQ(bench.start(Bench::with({"b"})).waiting_for, "escalation")
+    EXPECT_TRUE(fixture.start(options()).success);
+    EXPECT_EQ(fixture.events.texts("asking", "handler"), (std::vector<std::string>{"slow", "slow"}));
+    EXPECT_TRUE(fixture.handler->notified.empty()) << "nobody else need know what is decided at once";
+    fixture.stage("b", [](StageContext&) { return StageResult::escalate({"r", "q?", {}, {}}); });
+    EXPECT_EQ(fixture.start(PipelineFixture::with({"b"})).waiting_for, "escalation")
         << "a task that is not interactive waits for nobody unless it was told to";
 }
 
 TEST_F(InteractiveTest, notifies_other_handlers_if_nobody_decides_at_the_terminal) {
-    bench.present = std::make_shared<SilentHandler>();  // The person there says: later.
-    const auto waiting = bench.start(options());
+    fixture.present = std::make_shared<SilentHandler>();  // The person there says: later.
+    const auto waiting = fixture.start(options());
     EXPECT_EQ(waiting.waiting_for, "action");
-    EXPECT_THAT(bench.handler->notified, ElementsAre(waiting.waiting_id));
+    EXPECT_THAT(fixture.handler->notified, ElementsAre(waiting.waiting_id));
 }
 
 TEST_F(InteractiveTest, names_an_invalid_answer_file_while_waiting_and_accepts_its_correction) {
     const auto console = std::make_shared<SlowConsole>();
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
-    bench.services.hang_grace = std::chrono::seconds(10);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
+    fixture.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this, first = true](const std::string& id) mutable {
         if (std::exchange(first, false)) {
             write_answer(id, "aproved: true\n");
@@ -310,14 +312,14 @@ TEST_F(InteractiveTest, names_an_invalid_answer_file_while_waiting_and_accepts_i
         }
         write_answer(id, "approved: true\ndecided_by: editor\n");
     };
-    const auto result = bench.start(options());
+    const auto result = fixture.start(options());
     EXPECT_TRUE(result.success) << (result.error ? result.error->to_string() : "");
     EXPECT_TRUE(said("AF-ESC-005"));
 }
 
 /// Cuts the journal after its first record of a type, as if the process had died there.
-void cut_after(Bench& bench, const std::string& task, std::string_view type) {
-    const fs::path file = bench.store.paths(task).journal();
+void cut_after(PipelineFixture& fixture, const std::string& task, std::string_view type) {
+    const fs::path file = fixture.store.paths(task).journal();
     std::string kept;
     const std::string all = read_file(file).value();
     for (std::size_t begin = 0; begin < all.size();) {
@@ -329,7 +331,7 @@ void cut_after(Bench& bench, const std::string& task, std::string_view type) {
     }
     ASSERT_LT(kept.size(), all.size()) << "no record " << type;
     std::ofstream(file, std::ios::trunc) << kept;
-    fs::remove(bench.store.paths(task).root / "state.yaml");
+    fs::remove(fixture.store.paths(task).root / "state.yaml");
 }
 
 /// The same races for the artifact of a supervised task and for a question: each has one answer.
@@ -341,19 +343,19 @@ protected:
             if (std::string_view(GetParam()) == "approval" || context.input().resolution) { return note(); }
             return StageResult::escalate({"two ways", "which?", {"one", "two"}, {}});
         };
-        bench.stage("a", asks);
-        bench.stage("b", [](StageContext&) { return note(); });
+        fixture.stage("a", asks);
+        fixture.stage("b", [](StageContext&) { return note(); });
     }
     [[nodiscard]] static StartOptions supervised() {
-        StartOptions options = Bench::with({"a", "b"});
+        StartOptions options = PipelineFixture::with({"a", "b"});
         options.supervised = std::string_view(GetParam()) == "approval";
         return options;
     }
     void answer_by_command(const std::string& id) {
-        const auto done =
-            id.starts_with("ESC-")
-                ? bench.escalations.resolve(id, Resolution{false, {{"answer", "from a command"}}, "commander"})
-                : bench.escalations.decide(id, Approval{true, {}, bench.escalations.approval(id)->artifact_hash, "commander"});
+        const auto done = id.starts_with("ESC-")
+                              ? fixture.escalations.resolve(id, Resolution{false, {{"answer", "from a command"}}, "commander"})
+                              : fixture.escalations.decide(
+                                    id, Approval{true, {}, fixture.escalations.approval(id)->artifact_hash, "commander"});
         EXPECT_TRUE(done.ok()) << done.error().to_string();
     }
     void answer_by_file(const std::string& id) const {
@@ -361,8 +363,8 @@ protected:
             id, id.starts_with("ESC-") ? "answer: from a file\nresolved_by: filer\n" : "approved: true\ndecided_by: filer\n");
     }
     [[nodiscard]] std::vector<std::string> answered_by() const {
-        auto names = bench.events.texts("escalation_resolved", "resolved_by");
-        for (std::string& name : bench.events.texts("approval_decided", "decided_by")) { names.push_back(std::move(name)); }
+        auto names = fixture.events.texts("escalation_resolved", "resolved_by");
+        for (std::string& name : fixture.events.texts("approval_decided", "decided_by")) { names.push_back(std::move(name)); }
         return names;
     }
     std::function<StageResult(StageContext&)> asks;
@@ -370,99 +372,99 @@ protected:
 };
 
 TEST_P(InteractiveOneAnswer, a_command_ends_the_wait_at_the_console) {
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
-    bench.services.hang_grace = std::chrono::seconds(10);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
+    fixture.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this](const std::string& id) { answer_by_command(id); };
-    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_TRUE(fixture.start(supervised()).success);
     EXPECT_THAT(answered_by(), ElementsAre("commander"));
     EXPECT_TRUE(console->was_cancelled);
 }
 
 TEST_P(InteractiveOneAnswer, a_file_ends_the_wait_at_the_console) {
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
-    bench.services.hang_grace = std::chrono::seconds(10);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
+    fixture.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
-    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_TRUE(fixture.start(supervised()).success);
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
 TEST_P(InteractiveOneAnswer, an_unreadable_answer_is_named_and_the_task_keeps_waiting) {
-    const auto asked = bench.start(supervised());
+    const auto asked = fixture.start(supervised());
     write_answer(asked.waiting_id, "approved: maybe\n");
-    bench.wait = std::chrono::minutes(1);
-    const auto waiting = bench.resume(asked.task_id);  // The handler says: not now.
+    fixture.wait = std::chrono::minutes(1);
+    const auto waiting = fixture.resume(asked.task_id);  // The handler says: not now.
     EXPECT_EQ(waiting.waiting_id, asked.waiting_id);
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
     EXPECT_TRUE(said("AF-ESC-005"));
-    bench.other_handler = console;
-    bench.services.hang_grace = std::chrono::seconds(10);
+    fixture.other_handler = console;
+    fixture.services.hang_grace = std::chrono::seconds(10);
     console->meanwhile = [this](const std::string& id) { answer_by_file(id); };
-    EXPECT_TRUE(bench.resume(asked.task_id).success);
+    EXPECT_TRUE(fixture.resume(asked.task_id).success);
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
 TEST_P(InteractiveOneAnswer, the_console_is_told_that_a_command_was_first) {
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
     console->typed_late = true;
     console->meanwhile = [this](const std::string& id) { answer_by_command(id); };
-    EXPECT_TRUE(bench.start(supervised()).success);
+    EXPECT_TRUE(fixture.start(supervised()).success);
     EXPECT_THAT(answered_by(), ElementsAre("commander"));
     EXPECT_TRUE(said("AF-ESC-004"));
     EXPECT_TRUE(said("by commander"));
 }
 
 TEST_P(InteractiveOneAnswer, a_command_is_told_that_a_file_was_first) {
-    const auto waiting = bench.start(supervised());
+    const auto waiting = fixture.start(supervised());
     answer_by_file(waiting.waiting_id);
     const Error second = std::string_view(GetParam()) == "approval"
-                             ? bench.controller().decide(waiting.task_id, {.approved = false}).error()
-                             : bench.escalations.resolve(waiting.waiting_id, Resolution{true, {}, "late"}).error();
+                             ? fixture.controller().decide(waiting.task_id, {.approved = false}).error()
+                             : fixture.escalations.resolve(waiting.waiting_id, Resolution{true, {}, "late"}).error();
     EXPECT_EQ(second.code, "AF-ESC-004");
     EXPECT_THAT(second.message, HasSubstr("by filer"));
-    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    EXPECT_TRUE(fixture.resume(waiting.task_id).success);
     EXPECT_THAT(answered_by(), ElementsAre("filer"));
 }
 
 TEST_P(InteractiveOneAnswer, a_command_is_told_that_the_console_was_first) {
-    bench.other_handler = console;
-    bench.wait = std::chrono::minutes(1);
+    fixture.other_handler = console;
+    fixture.wait = std::chrono::minutes(1);
     console->typed_late = true;
-    const auto result = bench.start(supervised());
+    const auto result = fixture.start(supervised());
     EXPECT_TRUE(result.success);
-    const auto list = bench.records(result.task_id);
+    const auto list = fixture.records(result.task_id);
     const auto asked = std::find_if(list.begin(), list.end(), [](const Record& record) {
         return record.type() == "approval_requested" || record.type() == "escalation_raised";
     });
     const bool approval = asked->type() == "approval_requested";
     const std::string id(asked->body.at(approval ? "approval_id" : "escalation_id").as_string());
-    const Error late = approval ? bench.controller().decide(result.task_id, {.approved = true, .id = id}).error()
-                                : bench.escalations.resolve(id, Resolution{true, {}, "late"}).error();
+    const Error late = approval ? fixture.controller().decide(result.task_id, {.approved = true, .id = id}).error()
+                                : fixture.escalations.resolve(id, Resolution{true, {}, "late"}).error();
     EXPECT_EQ(late.code, "AF-ESC-004");
     EXPECT_THAT(late.message, HasSubstr("by console"));
 }
 
 TEST_P(InteractiveOneAnswer, a_crash_around_the_answer_neither_loses_nor_repeats_a_question) {
-    const auto waiting = bench.start(supervised());
+    const auto waiting = fixture.start(supervised());
     answer_by_file(waiting.waiting_id);
-    static_cast<void>(bench.resume(waiting.task_id));
+    static_cast<void>(fixture.resume(waiting.task_id));
     const bool approval = std::string_view(GetParam()) == "approval";
     for (const char* record :
          {approval ? "approval_decided" : "escalation_resolved", "task_resumed",
           approval ? "approval_requested" : "escalation_raised", approval ? "artifact_accepted" : "stage_escalated"}) {
-        cut_after(bench, waiting.task_id, record);
-        const auto result = bench.resume(waiting.task_id);
+        cut_after(fixture, waiting.task_id, record);
+        const auto result = fixture.resume(waiting.task_id);
         EXPECT_TRUE(result.success) << record << ": " << result.waiting_for << (result.error ? result.error->to_string() : "");
-        EXPECT_EQ(bench.count(waiting.task_id, approval ? "approval_decided" : "escalation_resolved"), 1U) << record;
+        EXPECT_EQ(fixture.count(waiting.task_id, approval ? "approval_decided" : "escalation_resolved"), 1U) << record;
     }
 }
 INSTANTIATE_TEST_SUITE_P(Kinds, InteractiveOneAnswer, ::testing::Values("approval", "question"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 TEST_F(InteractiveTest, a_question_includes_the_facts_the_kernel_knows) {
-    bench.stage("a", [](StageContext& context) {
+    fixture.stage("a", [](StageContext& context) {
         AgentRun run;
         run.role = "software_developer";
         run.output_contract = "note";
@@ -472,8 +474,8 @@ TEST_F(InteractiveTest, a_question_includes_the_facts_the_kernel_knows) {
     });
     StartOptions autonomous = options();
     autonomous.interactive = false;
-    const auto waiting = bench.start(autonomous);
-    const auto asked = bench.escalations.escalation(waiting.waiting_id);
+    const auto waiting = fixture.start(autonomous);
+    const auto asked = fixture.escalations.escalation(waiting.waiting_id);
     ASSERT_TRUE(asked.ok());
     EXPECT_EQ(asked->context.at("mine"), 1);
     const json::object& evidence = asked->context.at("evidence").as_object();
@@ -486,24 +488,24 @@ TEST_F(InteractiveTest, a_question_includes_the_facts_the_kernel_knows) {
 // ------------------------------------------------------------------------------------ crash and pause --
 
 TEST_F(InteractiveTest, resume_uses_an_answer_given_before_a_crash) {
-    const auto waiting = bench.start(options());
+    const auto waiting = fixture.start(options());
     ASSERT_TRUE(decide(waiting, {.approved = true}).ok());
     // The process that answered died without doing more. After any number of resumes the action has run once.
-    const auto next = bench.resume(waiting.task_id);
-    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, next.waiting_id);
+    const auto next = fixture.resume(waiting.task_id);
+    EXPECT_EQ(fixture.resume(waiting.task_id).waiting_id, next.waiting_id);
     EXPECT_THAT(decisions(waiting.task_id), ElementsAre("approved"));
-    EXPECT_EQ(bench.count(waiting.task_id, "step"), 1U);
+    EXPECT_EQ(fixture.count(waiting.task_id, "step"), 1U);
 }
 
 class InteractiveCrashAfter : public InteractiveTest, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(InteractiveCrashAfter, this_record_neither_loses_an_answer_nor_repeats_a_question) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     const std::string task = result.task_id;
     const std::string first = result.waiting_id;
     result = go_on(result, {.approved = true});
-    cut_after(bench, task, GetParam());
-    result = bench.resume(task);
+    cut_after(fixture, task, GetParam());
+    result = fixture.resume(task);
     EXPECT_EQ(result.waiting_for, "action");
     EXPECT_EQ(file(task, "src/x.py"), "one\n") << "the first answer stands";
     EXPECT_THAT(decisions(task), ElementsAre("approved"));
@@ -515,23 +517,23 @@ INSTANTIATE_TEST_SUITE_P(Records, InteractiveCrashAfter,
                          [](const auto& one) { return std::string(one.param); });
 
 TEST_F(InteractiveTest, a_waiting_task_can_be_aborted) {
-    const auto waiting = bench.start(options());
-    ASSERT_TRUE(bench.controller().abort(waiting.task_id, "enough").ok());
-    EXPECT_EQ(bench.state(waiting.task_id).status, TaskStatus::aborted);
-    EXPECT_FALSE(bench.state(waiting.task_id).action.has_value());
+    const auto waiting = fixture.start(options());
+    ASSERT_TRUE(fixture.controller().abort(waiting.task_id, "enough").ok());
+    EXPECT_EQ(fixture.state(waiting.task_id).status, TaskStatus::aborted);
+    EXPECT_FALSE(fixture.state(waiting.task_id).action.has_value());
 }
 
 TEST_F(InteractiveTest, a_resume_without_an_answer_does_and_costs_nothing) {
-    const auto waiting = bench.start(options());
-    const std::size_t before = bench.records(waiting.task_id).size();
-    EXPECT_EQ(bench.resume(waiting.task_id).waiting_id, waiting.waiting_id);
-    EXPECT_EQ(bench.records(waiting.task_id).size(), before);
+    const auto waiting = fixture.start(options());
+    const std::size_t before = fixture.records(waiting.task_id).size();
+    EXPECT_EQ(fixture.resume(waiting.task_id).waiting_id, waiting.waiting_id);
+    EXPECT_EQ(fixture.records(waiting.task_id).size(), before);
     EXPECT_EQ(entered, 1U);
 }
 
 TEST_F(InteractiveTest, a_model_command_that_acts_by_itself_is_refused) {
-    bench.services.agentic = [](const AgentDefinition&) { return true; };
-    const auto result = bench.start(options());
+    fixture.services.agentic = [](const AgentDefinition&) { return true; };
+    const auto result = fixture.start(options());
     ASSERT_TRUE(result.error.has_value());
     EXPECT_THAT(result.error->message + result.error->code, HasSubstr("agentically"));
     EXPECT_EQ(result.status, TaskStatus::paused);
@@ -540,28 +542,28 @@ TEST_F(InteractiveTest, a_model_command_that_acts_by_itself_is_refused) {
 TEST_F(InteractiveTest, asks_about_a_reviewers_actions_too) {
     StartOptions with_review = options();
     with_review.pipeline.stages[0].reviewers = {"security_architect"};
-    bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
+    fixture.answers([this](const CompletionRequest& request) -> Result<Completion> {
         contexts.push_back(request.user);
         if (contexts.size() == 1) { return call_tool("complete", {{"text", "done"}}); }
         return call_tool("complete",
                          {{"summary", "fine"}, {"blocking_issues", json::array()}, {"advisory_issues", json::array()}});
     });
-    auto result = go_on(bench.start(with_review), {.approved = true});
+    auto result = go_on(fixture.start(with_review), {.approved = true});
     ASSERT_EQ(result.waiting_for, "action");
-    EXPECT_EQ(bench.escalations.approval(result.waiting_id)->artifact.at("mode"), "review");
+    EXPECT_EQ(fixture.escalations.approval(result.waiting_id)->artifact.at("mode"), "review");
     EXPECT_TRUE(go_on(result, {.approved = true}).success);
     EXPECT_EQ(contexts.size(), 2U);
 }
 
 TEST_F(InteractiveTest, a_stage_that_swallows_the_interruption_is_entered_again) {
-    bench.stage("a", [](StageContext& context) {
+    fixture.stage("a", [](StageContext& context) {
         AgentRun run;
         run.role = "software_developer";
         run.output_contract = "note";
         const auto outcome = context.run_agent(run);
         return outcome.ok() ? StageResult::completed(outcome->artifact) : note("invented");
     });
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     EXPECT_EQ(result.waiting_for, "action");
     result = go_on(go_on(result, {.approved = true}), {.approved = true});
     EXPECT_TRUE(result.success);
@@ -569,23 +571,23 @@ TEST_F(InteractiveTest, a_stage_that_swallows_the_interruption_is_entered_again)
 }
 
 TEST_F(InteractiveTest, waiting_for_a_decision_counts_no_call_as_lost) {
-    auto result = bench.start(options());
+    auto result = fixture.start(options());
     while (result.waiting_for == "action") { result = go_on(result, {.approved = true}); }
-    EXPECT_EQ(bench.count(result.task_id, "call_lost"), 0U);
-    bench.stage("b", [](StageContext& context) {
+    EXPECT_EQ(fixture.count(result.task_id, "call_lost"), 0U);
+    fixture.stage("b", [](StageContext& context) {
         AgentRun run;
         run.role = "software_developer";
         run.output_contract = "note";
         const auto outcome = context.run_agent(run);
         return outcome.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(outcome.error());
     });
-    StartOptions supervised = Bench::with({"a", "b"});
+    StartOptions supervised = PipelineFixture::with({"a", "b"});
     supervised.pipeline.stages[0].agent = supervised.pipeline.stages[1].agent = "software_developer";
     supervised.supervised = true;
-    const auto shown = bench.start(supervised);
-    ASSERT_TRUE(bench.controller().approve(shown.task_id).ok());
-    EXPECT_TRUE(bench.resume(shown.task_id).success);
-    EXPECT_EQ(bench.count(shown.task_id, "call_lost"), 0U);
+    const auto shown = fixture.start(supervised);
+    ASSERT_TRUE(fixture.controller().approve(shown.task_id).ok());
+    EXPECT_TRUE(fixture.resume(shown.task_id).success);
+    EXPECT_EQ(fixture.count(shown.task_id, "call_lost"), 0U);
 }
 
 }  // namespace

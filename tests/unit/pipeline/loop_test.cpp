@@ -4,7 +4,7 @@
 #include "config/orchestration.hpp"
 #include "pipeline/machine.hpp"
 #include "pipeline/task_history.hpp"
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -20,7 +20,7 @@ protected:
         for (const char* name : {"plan", "execute", "verify", "review"}) { passes(name); }
     }
     void passes(const std::string& name) {
-        bench.stage(name, [this, name](StageContext& context) {
+        fixture.stage(name, [this, name](StageContext& context) {
             ran.push_back(name);
             cycles.push_back(context.input().cycle);
             return note(name);
@@ -28,26 +28,26 @@ protected:
     }
     /// Sends the work back this often, then passes.
     void sends_back(const std::string& name, const std::string& to, unsigned times) {
-        bench.stage(name, [this, name, to, left = times](StageContext&) mutable {
+        fixture.stage(name, [this, name, to, left = times](StageContext&) mutable {
             ran.push_back(name);
             if (left == 0) { return note(name); }
             --left;
             return StageResult::cycle(to, name + " found something");
         });
     }
-    [[nodiscard]] PipelineResult run() { return bench.start(options); }
+    [[nodiscard]] PipelineResult run() { return fixture.start(options); }
     [[nodiscard]] StageState stage(const PipelineResult& result, std::string_view name) {
-        const TaskState state = bench.state(result.task_id);
+        const TaskState state = fixture.state(result.task_id);
         return state.stages.at(state.pipeline.index_of(name).value());
     }
     [[nodiscard]] std::vector<std::string> types(const PipelineResult& result) {
         std::vector<std::string> all;
-        for (const Record& record : bench.records(result.task_id)) { all.emplace_back(record.type()); }
+        for (const Record& record : fixture.records(result.task_id)) { all.emplace_back(record.type()); }
         return all;
     }
 
-    Bench bench;
-    StartOptions options = Bench::with({"plan", "execute", "verify", "review"});
+    PipelineFixture fixture;
+    StartOptions options = PipelineFixture::with({"plan", "execute", "verify", "review"});
     std::vector<std::string> ran;
     std::vector<unsigned> cycles;
 };
@@ -65,7 +65,7 @@ TEST_F(OrchestratorTests, Should_Execute_Stages_In_Order) {
 }
 
 TEST_F(OrchestratorTests, Should_Handle_Stage_Failure) {
-    bench.stage("execute", [&](StageContext&) {
+    fixture.stage("execute", [&](StageContext&) {
         ran.emplace_back("execute");
         return StageResult::failed(Error{"AF-STAGE-050", "step 1 could not be done", "", "", ErrorKind::invalid});
     });
@@ -77,8 +77,8 @@ TEST_F(OrchestratorTests, Should_Handle_Stage_Failure) {
 TEST_F(OrchestratorTests, Should_Track_Current_Stage) {
     std::vector<std::string> current;
     for (const char* name : {"plan", "execute", "verify", "review"}) {
-        bench.stage(name, [this, &current](StageContext& context) {
-            const auto state = read_task_state(bench.store, context.input().task_id);
+        fixture.stage(name, [this, &current](StageContext& context) {
+            const auto state = read_task_state(fixture.store, context.input().task_id);
             current.push_back(state.value().stage().name);
             return note();
         });
@@ -89,8 +89,9 @@ TEST_F(OrchestratorTests, Should_Track_Current_Stage) {
 
 TEST_F(OrchestratorTests, Should_Generate_Events) {
     EXPECT_TRUE(run().success);
-    EXPECT_EQ(bench.events.texts("stage_started", "stage"), (std::vector<std::string>{"plan", "execute", "verify", "review"}));
-    EXPECT_EQ(bench.events.texts("stage_completed", "stage"), (std::vector<std::string>{"plan", "execute", "verify", "review"}));
+    EXPECT_EQ(fixture.events.texts("stage_started", "stage"), (std::vector<std::string>{"plan", "execute", "verify", "review"}));
+    EXPECT_EQ(fixture.events.texts("stage_completed", "stage"),
+              (std::vector<std::string>{"plan", "execute", "verify", "review"}));
 }
 
 // --------------------------------------------------------------------------------------------------------- life cycle --
@@ -125,25 +126,25 @@ private:
 };
 
 TEST_F(StageLifecycleTests, Should_Call_OnEnter) {
-    bench.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
+    fixture.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
     EXPECT_TRUE(run().success);
     EXPECT_EQ(ran.at(1), "on_enter");
 }
 
 TEST_F(StageLifecycleTests, Should_Call_Execute) {
-    bench.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
+    fixture.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
     EXPECT_TRUE(run().success);
     EXPECT_EQ(ran.at(2), "execute");
 }
 
 TEST_F(StageLifecycleTests, Should_Call_OnExit) {
-    bench.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
+    fixture.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, ""));
     EXPECT_TRUE(run().success);
     EXPECT_EQ(ran.at(3), "on_exit");
 }
 
 TEST_F(StageLifecycleTests, Should_Handle_Lifecycle_Error) {
-    bench.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, "execute"));
+    fixture.plugins.add_stage("execute", std::make_shared<NotedStage>(ran, "execute"));
     options.pipeline.stages[1].max_retries = 0;
     const auto result = run();
     EXPECT_EQ(result.status, TaskStatus::failed);
@@ -156,7 +157,7 @@ TEST_F(StageLifecycleTests, Should_Handle_Lifecycle_Error) {
 TEST_F(TransitionTests, Should_Be_Atomic) {
     const auto result = run();
     TaskState state;
-    for (const Record& record : bench.records(result.task_id)) {
+    for (const Record& record : fixture.records(result.task_id)) {
         ASSERT_TRUE(fold(state, record.body).ok());
         const auto running = std::ranges::count(state.stages, StageStatus::running, &StageState::status);
         EXPECT_LE(running, 1) << "after record " << record.seq;
@@ -169,12 +170,12 @@ TEST_F(TransitionTests, Should_Create_Checkpoint) {
     for (const char* name : {"stage_started", "artifact_accepted", "stage_completed"}) {
         EXPECT_EQ(std::ranges::count(all, name), 4) << name;
     }
-    EXPECT_EQ(fold_journal(bench.store.paths(result.task_id).journal()).value(), bench.state(result.task_id))
+    EXPECT_EQ(fold_journal(fixture.store.paths(result.task_id).journal()).value(), fixture.state(result.task_id))
         << "the journal alone leads to the state";
 }
 
 TEST_F(TransitionTests, Should_Revert_On_Failure) {
-    TaskState state = bench.state(run().task_id);
+    TaskState state = fixture.state(run().task_id);
     const TaskState before = state;
     json::object broken = records::to_fields(records::CycleStarted{"review", "plan", "out of turn"});
     broken["type"] = records::CycleStarted::type;
@@ -197,7 +198,7 @@ TEST_F(CycleTests, Should_Cycle_On_Review_Reject) {
     const auto result = run();
     EXPECT_TRUE(result.success);
     EXPECT_THAT(ran, ElementsAre("plan", "execute", "verify", "review", "plan", "execute", "verify", "review"));
-    const auto& recorded = bench.state(result.task_id).resumption.cycles;
+    const auto& recorded = fixture.state(result.task_id).resumption.cycles;
     ASSERT_EQ(recorded.size(), 1U);
     EXPECT_EQ(recorded[0].reason, "review found something");
 }
@@ -205,7 +206,7 @@ TEST_F(CycleTests, Should_Cycle_On_Review_Reject) {
 TEST_F(CycleTests, Should_Enforce_Limit) {
     sends_back("verify", "execute", 100);
     const auto waiting = run();
-    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U) << "FR-032: three by default";
+    EXPECT_EQ(fixture.count(waiting.task_id, "cycle_started"), 3U) << "FR-032: three by default";
 }
 
 TEST_F(CycleTests, Should_Escalate_At_Limit) {
@@ -218,11 +219,11 @@ TEST_F(CycleTests, Should_Escalate_At_Limit) {
 TEST_F(CycleTests, an_answer_at_the_limit_allows_the_same_number_of_cycles_again) {
     sends_back("verify", "execute", 5);
     const auto waiting = run();
-    ASSERT_EQ(bench.count(waiting.task_id, "cycle_started"), 3U);
-    bench.resolve(waiting, {{"answer", "try again"}});
-    const auto result = bench.resume(waiting.task_id);
+    ASSERT_EQ(fixture.count(waiting.task_id, "cycle_started"), 3U);
+    fixture.resolve(waiting, {{"answer", "try again"}});
+    const auto result = fixture.resume(waiting.task_id);
     EXPECT_TRUE(result.success);
-    EXPECT_EQ(bench.count(waiting.task_id, "cycle_started"), 4U) << "the request that became a question was none";
+    EXPECT_EQ(fixture.count(waiting.task_id, "cycle_started"), 4U) << "the request that became a question was none";
 }
 
 TEST_F(CycleTests, ten_cycles_are_handled) {
@@ -233,7 +234,7 @@ TEST_F(CycleTests, ten_cycles_are_handled) {
 
 TEST_F(LoopTest, a_failed_attempt_passes_its_work_to_the_next) {
     std::optional<json::object> given;
-    bench.stage("execute", [&, attempts = 0](StageContext& context) mutable {
+    fixture.stage("execute", [&, attempts = 0](StageContext& context) mutable {
         given = context.input().previous_attempt;
         if (++attempts > 1) { return note(); }
         StageResult result = StageResult::failed(Error{"AF-STAGE-050", "the second half is missing", "", "", ErrorKind::invalid});
@@ -246,7 +247,7 @@ TEST_F(LoopTest, a_failed_attempt_passes_its_work_to_the_next) {
 }
 
 TEST_F(LoopTest, retries_are_counted_over_the_whole_task) {
-    bench.stage("execute", [attempts = 0](StageContext&) mutable {
+    fixture.stage("execute", [attempts = 0](StageContext&) mutable {
         return ++attempts > 2 ? note() : StageResult::failed(Error{"MY-001", "not yet", "", "", ErrorKind::invalid});
     });
     EXPECT_EQ(stage(run(), "execute").retries, 2U);
@@ -276,9 +277,9 @@ json::object plan_of(std::size_t steps) {
 class LoopStepTest : public ::testing::Test {
 protected:
     void plan(std::size_t steps) {
-        bench.stage("plan", [steps](StageContext&) { return StageResult::completed(plan_of(steps)); });
-        bench.stage("test_suite", [](StageContext&) { return note(); });
-        options = Bench::with({"plan", "test_suite", "execute"});
+        fixture.stage("plan", [steps](StageContext&) { return StageResult::completed(plan_of(steps)); });
+        fixture.stage("test_suite", [](StageContext&) { return note(); });
+        options = PipelineFixture::with({"plan", "test_suite", "execute"});
         options.pipeline.stages[0].contract = options.pipeline.stages[0].artifact = "plan";
         StageTemplate& execute = options.pipeline.stages[2];
         execute.contract = execute.artifact = "execution";
@@ -286,7 +287,7 @@ protected:
     }
     /// The model completes each step at once. In the steps that `fails` selects it repeats the same mistake.
     void model(std::function<bool(std::int64_t step)> fails = [](std::int64_t) { return false; }) {
-        bench.answers([this, fails = std::move(fails)](const CompletionRequest& request) -> Result<Completion> {
+        fixture.answers([this, fails = std::move(fails)](const CompletionRequest& request) -> Result<Completion> {
             seen.push_back(request.user);
             const std::size_t at = request.user.find("Step ");
             const std::int64_t step = at == std::string::npos ? 0 : std::atoll(request.user.c_str() + at + 5);
@@ -296,14 +297,14 @@ protected:
     }
     [[nodiscard]] std::vector<std::pair<unsigned, unsigned>> begun(const std::string& task) {
         std::vector<std::pair<unsigned, unsigned>> steps;
-        for (const Record& record : bench.records(task)) {
+        for (const Record& record : fixture.records(task)) {
             const auto started = records::as<records::CallStarted>(record);
             if (started && started->plan_step) { steps.emplace_back(started->plan_step->number, *started->plan_step->attempt); }
         }
         return steps;
     }
 
-    Bench bench;
+    PipelineFixture fixture;
     StartOptions options;
     std::vector<std::string> seen;
 };
@@ -311,7 +312,7 @@ protected:
 TEST_F(LoopStepTest, works_through_the_plan_in_order) {
     plan(3);
     model();
-    const auto result = bench.start(options);
+    const auto result = fixture.start(options);
     EXPECT_TRUE(result.success) << result.error->to_string();
     EXPECT_THAT(begun(result.task_id), ElementsAre(std::pair(1U, 1U), std::pair(2U, 1U), std::pair(3U, 1U)));
     EXPECT_EQ(result.deliverable->at("summary").as_string(), "Part 1 is done\nPart 2 is done\nPart 3 is done");
@@ -321,7 +322,7 @@ TEST_F(LoopStepTest, Step_retry_limit_is_3) {
     plan(1);
     options.pipeline.stages[2].max_retries = 0;
     model([](std::int64_t) { return true; });
-    const auto waiting = bench.start(options);
+    const auto waiting = fixture.start(options);
     EXPECT_THAT(begun(waiting.task_id), ElementsAre(std::pair(1U, 1U), std::pair(1U, 2U), std::pair(1U, 3U), std::pair(1U, 4U)));
     EXPECT_EQ(waiting.exit_code, ExitCode::person_needed);
 }
@@ -330,7 +331,7 @@ TEST_F(LoopStepTest, the_next_attempt_starts_at_the_failed_step) {
     plan(2);
     options.pipeline.stages[2].config["step_retry_limit"] = 0;
     model([failed = 0](std::int64_t step) mutable { return step == 2 && ++failed <= 3; });
-    const auto result = bench.start(options);
+    const auto result = fixture.start(options);
     EXPECT_TRUE(result.success);
     EXPECT_THAT(begun(result.task_id), ElementsAre(std::pair(1U, 1U), std::pair(2U, 1U), std::pair(2U, 1U)));
 }
@@ -338,7 +339,7 @@ TEST_F(LoopStepTest, the_next_attempt_starts_at_the_failed_step) {
 TEST_F(LoopStepTest, handles_a_hundred_steps) {
     plan(100);
     model();
-    const auto result = bench.start(options);
+    const auto result = fixture.start(options);
     EXPECT_TRUE(result.success) << "NFR-008";
     EXPECT_EQ(begun(result.task_id).size(), 100U);
 }
@@ -346,10 +347,10 @@ TEST_F(LoopStepTest, handles_a_hundred_steps) {
 TEST_F(LoopStepTest, reports_its_position_in_the_plan) {
     plan(7);
     model([this](std::int64_t step) {
-        if (step == 3) { bench.cancel.request(); }
+        if (step == 3) { fixture.cancel.request(); }
         return false;
     });
-    const TaskState state = bench.state(bench.start(options).task_id);
+    const TaskState state = fixture.state(fixture.start(options).task_id);
     ASSERT_TRUE(state.stage().plan_step.has_value());
     EXPECT_EQ(plan_step_text(*state.stage().plan_step), "step 3 of 7: Part 3");
 }
@@ -359,16 +360,16 @@ TEST_F(LoopStepTest, reports_its_position_in_the_plan) {
 using ContextTests = LoopStepTest;
 
 TEST_F(ContextTests, Should_Provide_Full_To_Planner) {
-    options = Bench::with({"plan"});
+    options = PipelineFixture::with({"plan"});
     StageTemplate& planner = options.pipeline.stages[0];
     planner.contract = planner.artifact = "plan";
     planner.agent = "software_architect";
     planner.context_strategy = "full";
-    bench.answers([this](const CompletionRequest& request) -> Result<Completion> {
+    fixture.answers([this](const CompletionRequest& request) -> Result<Completion> {
         seen.push_back(request.user);
         return call_tool("complete", plan_of(1));
     });
-    EXPECT_TRUE(bench.start(options, "Add a cache").success);
+    EXPECT_TRUE(fixture.start(options, "Add a cache").success);
     EXPECT_THAT(seen.at(0), HasSubstr("conversation:\n      - kind: \"request\"\n        text: \"Add a cache\""));
     EXPECT_THAT(seen.at(0), HasSubstr("task_history:"));
 }
@@ -376,7 +377,7 @@ TEST_F(ContextTests, Should_Provide_Full_To_Planner) {
 TEST_F(ContextTests, Should_Provide_Focused_To_Executor) {
     plan(3);
     model();
-    EXPECT_TRUE(bench.start(options).success);
+    EXPECT_TRUE(fixture.start(options).success);
     EXPECT_THAT(seen.at(1), HasSubstr("Part 1 is done")) << "what was done before, in a line each";
     EXPECT_THAT(seen.at(1), Not(HasSubstr("Part 3"))) << "the step at hand, not the rest of the plan";
 }
@@ -384,7 +385,7 @@ TEST_F(ContextTests, Should_Provide_Focused_To_Executor) {
 TEST_F(ContextTests, Should_Respect_Token_Budget) {
     plan(100);
     model();
-    EXPECT_TRUE(bench.start(options).success);
+    EXPECT_TRUE(fixture.start(options).success);
     const auto longest = std::ranges::max(seen, {}, &std::string::size);
     EXPECT_LT(longest.size(), 8000U * 4U) << "the hundredth step is asked with no more than the first may have";
 }

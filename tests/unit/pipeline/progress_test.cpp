@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -15,17 +15,17 @@ using ::testing::Not;
 class ProgressCheck : public ::testing::Test {
 protected:
     ProgressCheck() {
-        bench.memory.gate = [this](const GateCall& call, const Files& files) -> Result<GateReport> {
+        fixture.memory.gate = [this](const GateCall& call, const Files& files) -> Result<GateReport> {
             const auto slug = files.find("slug.py");
             return judged(call, slug == files.end() ? std::string() : slug->second);
         };
-        bench.stage("green", [](StageContext& context) {
+        fixture.stage("green", [](StageContext& context) {
             AgentRun run;
             run.objective = "Go";
             const auto outcome = context.run_agent(run);
             return outcome.ok() ? StageResult::completed(outcome->artifact) : StageResult::failed(outcome.error());
         });
-        bench.answers([this](const CompletionRequest&) -> Result<Completion> { return act(++calls); });
+        fixture.answers([this](const CompletionRequest&) -> Result<Completion> { return act(++calls); });
     }
     static GateReport failing(const GateCall& call, const std::vector<std::string>& tests, std::vector<std::string> issues = {}) {
         GateReport report = gate_report(call, tests.empty() && issues.empty());
@@ -43,20 +43,20 @@ protected:
     }
     static Completion hand_in() { return call_tool("complete", {{"text", "done"}}); }
     [[nodiscard]] PipelineResult start() {
-        StartOptions options = Bench::with({"green"});
+        StartOptions options = PipelineFixture::with({"green"});
         StageTemplate& stage = options.pipeline.stages[0];
         stage.agent = "software_developer";
         stage.timeout = std::chrono::hours(1);
         stage.config["exit_gate"] = gate;
         stage.config["verify_edits"] = json::array{"syntax", "tests"};
-        return bench.start(options);
+        return fixture.start(options);
     }
     [[nodiscard]] std::string why(const PipelineResult& result) {
-        const auto question = bench.state(result.task_id).escalation;
+        const auto question = fixture.state(result.task_id).escalation;
         return question ? question->reason : "(no question)";
     }
 
-    Bench bench;
+    PipelineFixture fixture;
     std::string gate = "green";
     unsigned calls = 0;
     std::function<Completion(unsigned)> act = [](unsigned call) { return edit(std::to_string(call)); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/tests/suspicions.hpp"
 
-#include "unit/pipeline/bench.hpp"
+#include "unit/pipeline/pipeline_fixture.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -48,22 +48,22 @@ TEST(Suspicions, a_clean_report_has_none) { EXPECT_THAT(suspicions(GateReport{},
 class SuspicionsStrictTest : public ::testing::Test {
 protected:
     PipelineResult run(bool strict, GateReport found) {
-        bench.services.ask_about_suspicions = strict;
-        bench.memory.gate = [found](const GateCall& call, const Files&) -> Result<GateReport> {
+        fixture.services.ask_about_suspicions = strict;
+        fixture.memory.gate = [found](const GateCall& call, const Files&) -> Result<GateReport> {
             GateReport report = gate_report(call, true, found.facts);
             report.violations = found.violations;
             return report;
         };
-        bench.stage("green", [](StageContext& context) {
+        fixture.stage("green", [](StageContext& context) {
             EXPECT_TRUE(context.run_gate(GateRequest{"green", {}, {}}).ok());
             return note();
         });
-        StartOptions options = Bench::with({"green"});
+        StartOptions options = PipelineFixture::with({"green"});
         options.pipeline.stages[0].agent = "software_developer";
         options.pipeline.stages[0].config["exit_gate"] = "green";
-        return bench.start(options);
+        return fixture.start(options);
     }
-    Bench bench;
+    PipelineFixture fixture;
 };
 
 TEST_F(SuspicionsStrictTest, a_suspicion_does_not_stop_the_task_by_default) { EXPECT_TRUE(run(false, suspicious()).success); }
@@ -71,8 +71,8 @@ TEST_F(SuspicionsStrictTest, a_suspicion_does_not_stop_the_task_by_default) { EX
 TEST_F(SuspicionsStrictTest, a_suspicion_waits_for_approval_if_strict) {
     const auto waiting = run(true, suspicious());
     EXPECT_EQ(waiting.waiting_for, "approval");
-    ASSERT_TRUE(bench.controller().approve(waiting.task_id).ok());
-    EXPECT_TRUE(bench.resume(waiting.task_id).success);
+    ASSERT_TRUE(fixture.controller().approve(waiting.task_id).ok());
+    EXPECT_TRUE(fixture.resume(waiting.task_id).success);
 }
 
 TEST_F(SuspicionsStrictTest, work_without_suspicion_needs_no_approval) { EXPECT_TRUE(run(true, GateReport{}).success); }

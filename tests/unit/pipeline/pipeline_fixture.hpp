@@ -418,9 +418,9 @@ public:
     bool broken = false;
 };
 
-class Bench {
+class PipelineFixture {
 public:
-    explicit Bench(Files base = {{"README.md", "hello\n"}})
+    explicit PipelineFixture(Files base = {{"README.md", "hello\n"}})
         : task_workspaces(memory, folder.path() / "work", std::move(base)),
           store(folder.path() / ".agentforge"),
           escalations(folder.path() / ".agentforge"),
