@@ -7,8 +7,7 @@
     python3 verify.py --allowed-signers signers . agentforge/TASK
 
 Checks that the commit's trailers name a task whose archive is in the clone; that the journal's hash chain is unbroken and has the trailer's record; that the statement (in-toto
-Statement v1) is the one that commit, journal and archive give, field by field; that someone you trust signed statement and commit. What it does not check, it names.
-Exit codes: 0 everything holds, 1 something does not, 2 something cannot be checked.
+Statement v1) is the one that commit, journal and archive give, field by field; that someone you trust signed statement and commit. What it does not check, it names. Exit codes: 0 everything holds, 1 something does not, 2 something cannot be checked.
 """
 import argparse
 import datetime
@@ -26,9 +25,9 @@ UNCHECKED = ("state.yaml", "working_memory.yaml", "detached.log", "pause.request
 NEVER = ("lock", "abort.request", "plugin_call", ".fold", ".followed", ".steps")        # Files of a task that no archive has.
 TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
 FORMAT, BLOBS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n"
+ARMOUR = rb"-----BEGIN ([A-Z ]+)-----\n(?:[A-Za-z]+: .*\n)*\n?(?:[A-Za-z0-9+/=]+\n)+-----END \1-----\n?"      # One signature, and nothing else.
 
 class Wrong(Exception): """Something does not hold."""
-
 class Unknown(Exception): """Something cannot be checked here."""
 
 def require(condition, message, otherwise=Wrong):
@@ -136,7 +135,7 @@ def trailer(message, key):
     return found[-1]
 
 def all_records(archive):
-    """Returns the journal's header, and the records of the task and of the tasks that it continues."""
+    """Returns the journal's header, the records of the task and of the tasks that it continues, and the names of these."""
     def head_of(task, seq):
         name = f"history/{task}.yaml"
         require(name in archive, f"{name}, which the journal continues, is not in the archive")
@@ -152,14 +151,15 @@ def all_records(archive):
     header, own = read_journal(archive["actions.yaml"], "actions.yaml", head_of)
     records.update(own)
     require(read == {name for name in archive if name.startswith("history/")}, "the archive has a journal that this task does not continue")
-    return header, dict(sorted(records.items()))
+    return header, dict(sorted(records.items())), {name[len("history/"):-len(".yaml")] for name in read}
 
 def is_unstated(name):      # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
     return name in UNCHECKED + PROOF + NEVER or name.startswith("history/") or name.startswith("artifacts/blobs/") and name.count("/") > 2
 
-def read_blobs(archive, records):
+def read_blobs(archive, records, continued):
     stored = {}
     for name in [name for name in archive if name.startswith("artifacts/blobs/")]:
+        require(name.split("/")[2:-1] in [[], *([parent] for parent in continued)], f"{name} is of a task that this one does not continue")
         require(archive[name].startswith(BLOBS.encode()) and archive[name].endswith(b"\n"), f"{name} is not a complete file of blobs")
         for number, line in enumerate(archive[name][len(BLOBS):].split(b"\n")[:-1], 1):
             entry = parsed(line[2:])
@@ -206,8 +206,9 @@ def make_statement(header, records, blobs, archive, tree, hashes):
         "journal": {"records": max(records), "head": records[max(records)]["hash"]}, "policy": policy, "gates": sorted(gates.values(), key=lambda gate: gate["record"]),
         "tests": [{"path": path, "sha256": hashes[path]} for path in tests], "approvals": approvals, "files": {name: sha256(archive[name]) for name in sorted(archive) if not is_unstated(name)}}}
 
-def check_signature(content, signature, namespace, time, allowed_signers, least):
-    """Returns who signed, and the fingerprint of a key that gpg does not trust. The key must be valid at `time` (in seconds): it may have expired since. `least`: gpg.minTrustLevel."""
+def check_signature(content, signature, namespace, time, allowed_signers, least, revoked_keys):
+    """Returns who signed, and the fingerprint of a key that gpg does not trust. The key must be valid at `time` (in seconds): it may have expired since. `least`: gpg.minTrustLevel. `revoked_keys`: gpg.ssh.revocationFile."""
+    require(re.fullmatch(ARMOUR, signature), "the signature is not one armoured signature with nothing before, in or after it")
     with tempfile.NamedTemporaryFile() as file:
         file.write(signature)
         file.flush()
@@ -217,7 +218,7 @@ def check_signature(content, signature, namespace, time, allowed_signers, least)
             command = ["ssh-keygen", "-Y", "find-principals", "-s", file.name, "-f", allowed_signers, "-O", f"verify-time={at:%Y%m%d%H%M%S}"]
             principal = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "TZ": "UTC"}).stdout.decode().split("\n")[0]
             require(principal, "--allowed-signers does not name the key, or not for the time of the signature")
-            command[2:3] = ["verify", "-n", namespace, "-I", principal]
+            command[2:3] = ["verify", "-n", namespace, "-I", principal, *(["-r", revoked_keys] if revoked_keys else [])]
         else:
             program = "gpgsm" if signature.startswith(b"-----BEGIN SIGNED MESSAGE-----") else "gpg"
             command = [program, "--batch", "--status-fd=1", "--verify", file.name, "-"]
@@ -242,14 +243,13 @@ def verify(arguments):
         known = task in name if path == name else path not in NEVER and not path.startswith("escalations/")
         require(known and name.startswith(("task/", "escalations/")) and mode == b"100644", f"the archive has {name} ({mode.decode()}), as no archive of this task has")
         archive[path] = repository.object(blob)
-    header, records = all_records(archive)
+    header, records, continued = all_records(archive)
     require(int(seq) in records and records[int(seq)]["hash"] == head, f"the journal does not have record {seq}, which the commit's trailer names")
     print(f"journal    {len(records)} records, the chain is unbroken; the commit's trailer names record {seq}")
-    blobs = read_blobs(archive, records)
+    blobs = read_blobs(archive, records, continued)
     print(f"blobs      {len(blobs)}; each has the hash that it names")
     require(PROOF[0] in archive, "the archive has no statement", Unknown)
-    statement = parsed(archive[PROOF[0]])
-    predicate = statement["predicate"]
+    predicate = (statement := parsed(archive[PROOF[0]]))["predicate"]
     require(predicate["commit"] == identity, f"the statement is about commit {predicate['commit']}: this one was amended, rebased or cherry-picked")
     hashes = {path: sha256(repository.object(blob)) for path, (mode, blob) in repository.files(tree).items() if mode != b"160000"}      # Submodules are elsewhere.
     predicate["files"] = {name: value for name, value in predicate["files"].items() if not is_unstated(name)}    # Older ones name more.
@@ -264,16 +264,17 @@ def verify(arguments):
     print(f"gates      {len(predicate['gates'])}, and {len(predicate['approvals'])} approvals, as the journal records them; the deliver gate passed on this tree")
     print(f"tests      {len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole")
     print(f"files      {len(predicate['files'])} of the task; each has the hash that the statement gives")
-    print(f"unchecked  {', '.join(name for name in UNCHECKED if name in archive) or 'nothing'}: `agentforge audit verify` compares the first two with the journal")
-    trusted, least = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel")
+    note = ["the note of the commit"] if repository.said("notes", "--ref=agentforge", "list", identity) else []
+    print(f"unchecked  {', '.join([name for name in UNCHECKED if name in archive] + note) or 'nothing'}: `agentforge audit verify` compares the projections and the note")
+    trusted, least, revoked = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel"), repository.said("config", "--type=path", "gpg.ssh.revocationFile")
     recorded = [record["signed"] for record in records.values() if "signed" in record]
     require(not recorded or recorded[-1] == bool(signed[1]), "the journal and the commit disagree on whether the commit is signed")
-    signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least) if signed[1] else ("none", "")
+    signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least, revoked) if signed[1] else ("none", "")
     print(f"commit     signature: {signer}")
     if PROOF[1] in archive:
         time = datetime.datetime.fromisoformat(records[max(records)]["timestamp"].replace("Z", "+00:00")).timestamp()
-        signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time, trusted, least)
-        require(not signed[1] or not other or key == other, f"the statement is signed by another key than the commit, which gpg does not trust: {signer}")
+        signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time, trusted, least, revoked)
+        require(not other or key == other, f"the statement is signed by another key than the commit, which gpg does not trust: {signer}")
         print(f"signature  {signer}")
     else:
         require(not (signed[1] or trusted or arguments.require_signature), "the statement is not signed")
@@ -283,14 +284,13 @@ def main():
     parser = argparse.ArgumentParser(description="Check that a commit carries its proof")
     parser.add_argument("--allowed-signers", help="ssh-keygen's file of the keys that you trust; if it limits a key to namespaces, it must name git and agentforge")
     parser.add_argument("--require-signature", action="store_true", help="fail if the statement is not signed")
-    parser.add_argument("repository")
-    parser.add_argument("commit")
+    list(map(parser.add_argument, ("repository", "commit")))
     try:
         verify(parser.parse_args())
     except (Unknown, OSError) as error:
         print(f"cannot be checked: {error}", file=sys.stderr)
         return 2
-    except (Wrong, LookupError, ValueError, TypeError, AttributeError) as error:
+    except (Wrong, LookupError, ValueError, TypeError, AttributeError, RecursionError) as error:
         print(f"DOES NOT HOLD: {error if isinstance(error, Wrong) else f'something has an unexpected form: {error!r}'}", file=sys.stderr)
         return 1
     print("VERIFIED")

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include <re2/re2.h>
+
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "git/git_configuration.hpp"
@@ -261,11 +263,13 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& g
     return answer;
 }
 
-/// True if nothing follows the signature.
-bool ends_with_signature(const std::string& text) {
-    const std::size_t end = text.rfind("-----END ");
-    const std::size_t line = end == std::string::npos ? end : text.find('\n', end);
-    return end != std::string::npos && (line == std::string::npos || line + 1 == text.size());
+/// True if the text is one armoured signature and nothing else: what surrounds a signature, or a second one, is not signed.
+bool is_one_signature(const std::string& text) {
+    static const RE2 armour(
+        R"(-----BEGIN ([A-Z ]+)-----\n(?:[A-Za-z]+: .*\n)*\n?(?:[A-Za-z0-9+/=]+\n)+-----END ([A-Z ]+)-----\n?)");
+    std::string begin;
+    std::string end;
+    return RE2::FullMatch(text, armour, &begin, &end) && begin == end;
 }
 
 }  // namespace
@@ -300,8 +304,8 @@ SignatureAnswer check_signature(const SignatureTools& tools, const SignedContent
         answer.detail = written.error().message;
         return answer;
     }
-    if (!ends_with_signature(signature)) {
-        answer.detail = "something else follows the signature";
+    if (!is_one_signature(signature)) {
+        answer.detail = "it is not one armoured signature with nothing before, in or after it";
         return answer;
     }
     if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {

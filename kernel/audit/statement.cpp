@@ -73,20 +73,10 @@ json::array approvals_of(const TaskEvidence& evidence) {
     return approvals;
 }
 
-/// Returns the files of the suite handed in by the tests' stage, as they are in the delivered tree.
+/// Returns the files of the suite as they are in the delivered tree.
 Result<json::array> tests_of(const TaskEvidence& evidence, const Repository& repository, const std::string& tree) {
     json::array tests;
-    const BlobStore blobs(evidence.blobs);
-    std::set<std::string> paths;
-    for (const StageState& stage : evidence.state.stages) {
-        if (stage.artifact_hash.empty()) { continue; }
-        AF_TRY(const std::string text, blobs.get(stage.artifact_hash));
-        AF_TRY(const json::value artifact, parse_json(text, "blob " + stage.artifact_hash));
-        if (!artifact.is_object()) { continue; }
-        for (const json::value& file : list_of(artifact.get_object(), "test_files")) {
-            if (file.is_object()) { paths.insert(text_of(file.get_object(), "path")); }
-        }
-    }
+    AF_TRY(const auto paths, test_files(evidence));
     for (const std::string& path : paths) {
         AF_TRY(const auto bytes, repository.file_in_tree(tree, path));
         if (bytes) { tests.push_back(json::object{{"path", path}, {"sha256", sha256(*bytes)}}); }
@@ -112,6 +102,21 @@ json::object policy_of(const TaskEvidence& evidence) {
 
 bool has_statement(const TaskState& state) {
     return state.status == TaskStatus::completed && state.delivery.deliverable_type.has_value();
+}
+
+Result<std::set<std::string>> test_files(const TaskEvidence& evidence) {
+    const BlobStore blobs(evidence.blobs);
+    std::set<std::string> paths;
+    for (const StageState& stage : evidence.state.stages) {
+        if (stage.artifact_hash.empty()) { continue; }
+        AF_TRY(const std::string text, blobs.get(stage.artifact_hash));
+        AF_TRY(const json::value artifact, parse_json(text, "blob " + stage.artifact_hash));
+        if (!artifact.is_object()) { continue; }
+        for (const json::value& file : list_of(artifact.get_object(), "test_files")) {
+            if (file.is_object()) { paths.insert(text_of(file.get_object(), "path")); }
+        }
+    }
+    return paths;
 }
 
 Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 
 #include <agentforge/result.hpp>
@@ -28,6 +29,9 @@ inline constexpr std::string_view predicate_type = "urn:agentforge:verified-chan
 
 /// The same with the `tests` of an existing statement, for a repository without the delivered tree.
 [[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests);
+
+/// Returns the paths of the test files that the task's stages handed in. Errors: AF-JRNL-011, AF-JRNL-012.
+[[nodiscard]] Result<std::set<std::string>> test_files(const TaskEvidence& evidence);
 
 /// Splits a note into its statement, the text before the signature, and the signature, which may be empty.
 [[nodiscard]] std::pair<std::string, std::string> split_signed(const std::string& text);

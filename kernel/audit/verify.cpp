@@ -92,12 +92,21 @@ bool is_object_id(const std::string& text) {
     return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-/// Returns all trees named in records, each with the first record that names it.
-std::map<std::string, Sequence> trees_of(const std::vector<Record>& records) {
-    std::map<std::string, Sequence> trees;
+struct NamedTree {
+    Sequence seq = 0;           ///< The first record that names it.
+    bool is_only_gates = true;  ///< Only gates name it: the process ended after the gate, before the step's record.
+};
+
+/// Returns all trees named in records.
+std::map<std::string, NamedTree> trees_of(const std::vector<Record>& records) {
+    std::map<std::string, NamedTree> trees;
     for (const Record& record : records) {
+        const bool is_gate = record.type() == records::Gate::type;
         for (const char* key : {"tree", "base_tree", "red_tree", "workspace_tree", "work_tree"}) {
-            if (const std::string tree = text_of(record.body, key); is_object_id(tree)) { trees.try_emplace(tree, record.seq); }
+            const std::string tree = text_of(record.body, key);
+            if (!is_object_id(tree)) { continue; }
+            NamedTree& named = trees.try_emplace(tree, NamedTree{record.seq}).first->second;
+            named.is_only_gates = named.is_only_gates && is_gate;
         }
     }
     return trees;
@@ -114,6 +123,49 @@ std::string findings_of(const SignatureAnswer& signature) {
     if (!signature.good) { return "it does not verify: " + signature.detail; }
     const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
     return signature.detail + (unknown ? "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)" : "");
+}
+
+/// The signature of the commit that a statement is about.
+struct CommitSignature {
+    bool is_known = false;  ///< False: the task made no commit, or it is not in this repository.
+    bool is_signed = false;
+    SignatureAnswer answer;  ///< Only if it is signed.
+};
+
+/// Returns why a good signature of a statement proves nothing. Empty if it proves something: only someone whom the user trusts,
+/// or the commit's own signer, can vouch for a statement.
+std::string why_nothing_vouches(const SignatureAnswer& of_statement, const CommitSignature& of_commit) {
+    if (of_statement.trusted || !of_commit.is_known) { return ""; }
+    if (!of_commit.is_signed) { return "the commit is not signed, and nothing here trusts this key"; }
+    if (!of_commit.answer.good) { return "the commit's signature does not verify, and nothing here trusts this key"; }
+    return of_statement.key == of_commit.answer.key ? "" : "another key signed the commit, and nothing here trusts this one";
+}
+
+CommitSignature signature_of(const WrittenCommit& commit, const SignatureTools& tools, const Stop& stop) {
+    CommitSignature signature{true, commit.is_signed(), {}};
+    if (commit.is_signed()) {
+        signature.answer = check_signature(tools, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop);
+    }
+    return signature;
+}
+
+/// Adds what the signature of a statement proves.
+void add_statement_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
+                             const CommitSignature& of_commit, const Stop& stop) {
+    const SignatureAnswer answer = check_signature(tools, statement, stop);
+    const std::string told = "of the statement: " + findings_of(answer);
+    if (!answer.checkable) {
+        verdict.add("signature", AuditAnswer::fails, told + "; a signature that cannot be checked vouches for nothing");
+        return;
+    }
+    const std::string why_not = answer.good ? why_nothing_vouches(answer, of_commit) : std::string();
+    if (!why_not.empty()) {
+        verdict.add("signature", AuditAnswer::fails, told + "; " + why_not);
+        return;
+    }
+    const bool by_someone = answer.good && !answer.trusted && !of_commit.is_known;
+    verdict.add("signature", by_someone && answer_to(answer) == AuditAnswer::holds ? AuditAnswer::unchecked : answer_to(answer),
+                told + (by_someone ? "; nothing here trusts this key" : ""));
 }
 
 /// Returns a patch with the ids of its `index` lines cut to the shortest length: git's `core.abbrev` decided their length.
@@ -178,8 +230,9 @@ struct RecordedTrees {
     std::size_t named = 0;
     std::size_t missing = 0;
     std::string first_missing;
-    std::size_t shared = 0;     ///< Missing, but recorded by the task that this one continues from.
-    std::size_t unfetched = 0;  ///< Files of them that a partial clone left on the server.
+    std::size_t only_gates = 0;  ///< Missing, and only gates name them.
+    std::size_t shared = 0;      ///< Missing, but recorded by the task that this one continues from.
+    std::size_t unfetched = 0;   ///< Files of them that a partial clone left on the server.
 };
 
 class Verifier {
@@ -407,7 +460,36 @@ private:
         if (!asked.ok() || *asked != to_yaml(request)) {
             part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml");
         }
+        if (place_.is_archive) { check_uncovered_files(part); }
         part.whole("task.yaml and the request are those that the journal began with");
+    }
+
+    /// Nothing covers these files of an archive: a process's own, which no archive has, and those of tasks that this one does not
+    /// continue.
+    void check_uncovered_files(Part& part) const {
+        constexpr std::array told_as_unchecked{"detached.log", "pause.request"};  // Older versions archived both.
+        constexpr std::array compared_elsewhere{std::string_view("state.yaml"), std::string_view("working_memory.yaml"),
+                                                statement_file, signature_file};
+        std::set<std::string> parents;
+        if (const auto journals = Journal::files(evidence_->paths.journal()); journals.ok()) {
+            for (const JournalFile& journal : *journals) { parents.insert(journal.path.stem().string()); }
+        }
+        std::error_code error;
+        for (fs::recursive_directory_iterator it(place_.folder, error), end; !error && it != end; it.increment(error)) {
+            const fs::path path = it->path().lexically_relative(place_.folder);
+            const std::string name = path.string();
+            std::error_code none;
+            if (it->is_directory(none) || !is_transient_file(name)) { continue; }
+            if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { continue; }
+            if (std::ranges::find(told_as_unchecked, name) != told_as_unchecked.end()) {
+                part.unchecked("nothing vouches for " + name);
+                continue;
+            }
+            const bool is_shared = path.filename() == "blobs.yaml" ? parents.contains(path.parent_path().filename().string())
+                                                                   : parents.contains(path.stem().string());
+            if (!is_shared) { part.fault("the archive has " + name + ", as no archive of this task has"); }
+        }
+        if (error) { part.fault("the archive's files cannot be listed: " + error.message()); }
     }
 
     void blob_files() {
@@ -533,9 +615,14 @@ private:
         const bool partial = is_partial_clone(place_.repository);
         const auto named = trees_of(records());
         trees.named = named.size();
-        for (const auto& [tree, seq] : named) {
+        for (const auto& [tree, first] : named) {
+            const Sequence seq = first.seq;
             if (!objects_->has(tree) && seq <= shared_records()) {
                 ++trees.shared;
+                continue;
+            }
+            if (!objects_->has(tree) && first.is_only_gates) {
+                ++trees.only_gates;
                 continue;
             }
             if (!objects_->has(tree)) {
@@ -594,6 +681,10 @@ private:
                     verdict_.task_id);
             }
         }
+        if (trees.only_gates != 0) {
+            part.unchecked(counted(trees.only_gates, "tree that a gate measured is", "trees that gates measured are") +
+                           " not in this repository: no step recorded it, because the process was killed, so git may free it");
+        }
         if (trees.unfetched != 0) {
             part.unchecked(counted(trees.unfetched, "file is", "files are") +
                            " missing: this is a partial clone. Clone without --filter to check everything");
@@ -602,7 +693,7 @@ private:
             part.unchecked(counted(trees.shared, "recorded tree", "recorded trees") +
                            " of the task that this one continues from: freed there");
         }
-        part.whole(counted(trees.named - trees.missing - trees.shared, "tree", "trees") + " whole, " +
+        part.whole(counted(trees.named - trees.missing - trees.shared - trees.only_gates, "tree", "trees") + " whole, " +
                    std::to_string(objects_->objects()) + " objects");
     }
 
@@ -666,7 +757,6 @@ private:
         }
         AF_TRY(const WrittenCommit commit, written_commit(place_.repository, state().commit));
         AF_TRY(note_, read_note(place_.repository, state().commit));
-        commit_is_signed_ = commit.is_signed();
         const DeliveryBase base = delivery_base(state());
         if (commit.tree != delivered_tree(state())) {
             part.fault("commit " + state().commit + " has another tree than the journal says");
@@ -699,10 +789,9 @@ private:
             part.fault("the journal says that commit " + state().commit +
                        (recorded ? " is signed; it is not" : " is not signed; it is"));
         }
+        commit_signature_ = signature_of(commit, tools_, stop_);
         if (!commit.is_signed()) { return; }
-        commit_signature_ =
-            check_signature(tools_, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop_);
-        verdict_.add("signature", answer_to(commit_signature_), "of the commit: " + findings_of(commit_signature_));
+        verdict_.add("signature", answer_to(commit_signature_.answer), "of the commit: " + findings_of(commit_signature_.answer));
     }
     [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
@@ -791,7 +880,12 @@ private:
         voucher("statement", head.seq);
         if (note_) { compare_note(part, *text, head.seq); }
         if (head.seq != verdict_.head.seq) {
-            part.unchecked("the statement is of record " + std::to_string(head.seq) + "; the journal has grown since");
+            const std::string grown = "the statement is of record " + std::to_string(head.seq) + "; the journal has grown since";
+            if (place_.is_archive && has_statement(state())) {  // A statement is written before the archive.
+                part.fault(grown);
+            } else {
+                part.unchecked(grown);
+            }
             return signature(*text, recorded_at(*named));
         }
         AF_TRY(const auto again, recomputed_statement(part, *predicate));
@@ -812,8 +906,13 @@ private:
     Result<void> missing_statement() {
         if (!has_statement(state())) { return {}; }
         AF_TRY(const auto archived, archived_file(statement_file));
+        const bool is_recorded = state().delivery.signed_.has_value();  // Older versions wrote neither this nor a statement.
         if (archived || note_) {
             verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
+        } else if (needs_signature() || (place_.is_archive && is_recorded)) {
+            verdict_.add("statement", AuditAnswer::fails,
+                         std::string("the task carries no statement") + (needs_signature() ? ", but its commit is signed" : "") +
+                             ": the statement was removed, or could not be written");
         } else {
             verdict_.add("statement", AuditAnswer::unchecked,
                          "the task carries no statement: an older version delivered it, or it could not be written");
@@ -830,6 +929,7 @@ private:
         }
         const bool has_tree = repository_ && objects_->has(delivered_tree(state()));
         if (!has_tree) { part.unchecked("the delivered tree is not here, so the hashes of its tests were not compared"); }
+        if (!has_tree) { AF_CHECK(compare_test_files(part, list_of(predicate, "tests"))); }
         auto made = has_tree ? make_statement(*evidence_, *repository_)
                              : make_statement(*evidence_, json::array(list_of(predicate, "tests")));
         if (!made.ok() && is_missing_blob(made.error())) {
@@ -838,6 +938,19 @@ private:
         }
         if (!made.ok()) { return std::move(made).error(); }
         return std::optional(std::move(made).value());
+    }
+
+    /// Without the delivered tree, nothing else can be said of the tests.
+    Result<void> compare_test_files(Part& part, const json::array& stated) const {
+        auto handed_in = test_files(*evidence_);
+        if (!handed_in.ok()) { return is_missing_blob(handed_in.error()) ? Result<void>() : handed_in.error(); }
+        for (const json::value& test : stated) {
+            const std::string path = test.is_object() ? text_of(test.get_object(), "path") : std::string();
+            if (!handed_in->contains(path)) {
+                part.fault("the statement names the test file `" + path + "`, which no artifact of the task hands in");
+            }
+        }
+        return {};
     }
 
     /// Checks that each file in the statement has the hash given there.
@@ -879,6 +992,11 @@ private:
         }
     }
 
+    /// True if only a signed statement can be the task's.
+    [[nodiscard]] bool needs_signature() const {
+        return commit_signature_.is_known ? commit_signature_.is_signed : state().delivery.signed_.value_or(false);
+    }
+
     [[nodiscard]] std::string removed(std::string_view name, bool archived) const {
         return std::string(name) + " was removed; " +
                (archived ? archive_->name : "the note of the commit (" + std::string(statement_notes) + ")") + " still has it";
@@ -893,7 +1011,8 @@ private:
         const auto [noted, note_signature] = split_signed(note_.value_or(""));
         const bool in_note = !note_signature.empty() && noted == statement;
         if (signature.ok()) {
-            add_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, commit_signature_, stop_);
+            add_statement_signature(verdict_, tools_, {statement_namespace, statement, *signature, time}, commit_signature_,
+                                    stop_);
             if (in_archive && without_line_ends(*archived) != without_line_ends(*signature)) {
                 verdict_.add("signature", AuditAnswer::fails,
                              std::string(signature_file) + " is not the signature that " + archive_->name + " has");
@@ -905,10 +1024,11 @@ private:
         }
         if (in_archive || in_note) {
             verdict_.add("signature", AuditAnswer::fails, removed(signature_file, in_archive));
+        } else if (needs_signature()) {
+            verdict_.add("signature", AuditAnswer::fails,
+                         "the statement is not signed, but the commit is: its signature was removed, or could not be made");
         } else {
-            verdict_.add("signature", AuditAnswer::unchecked,
-                         std::string("the statement is not signed") +
-                             (commit_is_signed_ ? ", but the commit is: its signature was removed, or could not be made" : ""));
+            verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
         }
         return {};
     }
@@ -930,17 +1050,6 @@ private:
         }
     }
 
-public:
-    /// `of_commit`: the signature of the commit that the statement is about, if it has a good one.
-    static void add_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
-                              const SignatureAnswer& of_commit, const Stop& stop) {
-        const SignatureAnswer answer = check_signature(tools, statement, stop);
-        const bool is_another_key = of_commit.good && answer.good && of_commit.key != answer.key && !answer.trusted;
-        verdict.add("signature", is_another_key ? AuditAnswer::fails : answer_to(answer),
-                    "of the statement: " + findings_of(answer) +
-                        (is_another_key ? "; another key signed the commit, and nothing here trusts this one" : ""));
-    }
-
 private:
     const AuditPlace& place_;
     const SignatureTools& tools_;
@@ -951,8 +1060,7 @@ private:
     std::optional<ObjectCheck> objects_;
     std::optional<RefTarget> archive_;  ///< The repository's archive of the task.
     std::optional<std::string> note_;   ///< The delivered commit's.
-    bool commit_is_signed_ = false;
-    SignatureAnswer commit_signature_;
+    CommitSignature commit_signature_;
     std::set<std::string, std::less<>> blobs_;
 };
 
@@ -1028,18 +1136,23 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
         const json::object* const digest = object_at(subjects[0].get_object(), "digest");
         if (digest != nullptr) { subject = text_of(*digest, "gitTree"); }
     }
+    const json::object* const base = object_at(*predicate, "base");
     const bool same = subject == written.tree && text_of(*predicate, "commit") == commit;
-    verdict.add("statement", same ? AuditAnswer::holds : AuditAnswer::fails,
-                same ? "the statement is about this commit and its tree " + subject
-                     : "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
-                           ", not about this one with tree " + written.tree);
+    const bool fits = text_of(*predicate, "task") == trailers.task_id && base != nullptr &&
+                      text_of(*base, "commit") == written.parent && stated_head(*predicate).seq >= trailers.seq;
+    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails,
+                !same ? "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
+                            ", not about this one with tree " + written.tree
+                : fits ? "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer"
+                       : std::string("the statement names another task, parent or record than the commit"));
     if (signature.empty()) {
         verdict.add(
             "signature", AuditAnswer::fails,
             "the statement is not signed, and the task's archive is not here: anyone who can write notes could have written it");
         return verdict;
     }
-    Verifier::add_signature(verdict, tools, {statement_namespace, statement, signature, written.time}, {}, stop);
+    add_statement_signature(verdict, tools, {statement_namespace, statement, signature, written.time},
+                            signature_of(written, tools, stop), stop);
     AuditFinding& found = verdict.findings.back();
     if (found.answer == AuditAnswer::unchecked) {  // Anyone can sign with a key that nobody knows.
         found.answer = AuditAnswer::fails;

@@ -53,7 +53,7 @@ struct AuditPlace {
     std::filesystem::path escalations;  ///< May be empty.
     std::filesystem::path repository;   ///< For commits, trees, refs. Empty: none is available.
     std::filesystem::path log;          ///< Empty: no log is checked.
-    bool is_archive = false;            ///< The folder was written from the archive, so the archive cannot confirm it.
+    bool is_archive = false;            ///< The folder is the repository's archive, restored: the archive cannot confirm it.
     std::filesystem::path blobs = {};   ///< The archive's, if the folder has none (`gc --blobs`). Empty: they are in the folder.
 };
 

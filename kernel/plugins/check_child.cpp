@@ -542,7 +542,7 @@ private:
 
     void check_settings_schema() {
         method_.clear();
-        if (manifest_.config_schema.empty()) { return pass("config_schema", "there is none: the plugin takes no settings"); }
+        if (manifest_.config_schema.empty()) { return pass("config_schema", "there is none, so settings are not checked"); }
         if (auto good = check_config_schema(manifest_); !good.ok()) {
             finding("config_schema", CheckStatus::error, good.error(), ellipsis(json::serialize(manifest_.config_schema), 300),
                     "a JSON Schema of an object");

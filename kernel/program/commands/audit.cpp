@@ -110,7 +110,7 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
         const fs::path escalations = folder.parent_path().parent_path() / "escalations";
         const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
         return Subject{
-            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, true, {}}, "folder " + name, "", nullptr};
+            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, false, {}}, "folder " + name, "", nullptr};
     }
     const TaskStore tasks(place.agentforge);
     if (const auto id = tasks.resolve(name); id.ok()) {

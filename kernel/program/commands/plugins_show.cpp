@@ -108,7 +108,11 @@ void print(Program& program, const json::object& plugin) {
             << " (this AgentForge accepts version " << text_of(entry.at("interface_versions_of_this_host"))
             << " of the interface)\n";
     }
-    if (plugin.at("config_schema").as_object().empty()) { out << "  settings    none; its manifest declares no settings\n"; }
+    if (plugin.at("config_schema").as_object().empty()) {
+        out << "  settings    its manifest declares none, so they are not checked\n";
+    } else if (plugin.at("settings").as_array().empty()) {
+        out << "  settings    none\n";
+    }
     for (const json::value& setting : plugin.at("settings").as_array()) {
         const auto& entry = setting.get_object();
         out << "  setting     " << printable(text_of(entry.at("name")), 80) << " = "

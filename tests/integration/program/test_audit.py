@@ -124,13 +124,13 @@ class TestAudit(SignedAuditTest):
             forged = self.git(*someone, "commit-tree", "-m", "Forged", f"{branch}^{{tree}}", "-p", "main", cwd=bare).strip()
             statement = statement.replace(commit, forged)
             self.git(*noting, "add", "-m", statement, forged, cwd=bare)
-            self.assertIn("the statement is not signed", self.faults(self.verify(forged, cwd=bare))[0])
+            self.assertIn("the statement is not signed", " ".join(self.faults(self.verify(forged, cwd=bare))))
             key, text = self.folder / "unknown_key", self.folder / "forged.json"
             text.write_text(statement)
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
             subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "agentforge", "-f", key, text], check=True)
             self.git(*noting, "add", "-f", "-m", statement + text.with_name("forged.json.sig").read_text(), forged, cwd=bare)
-            self.assertIn("does not name that key", self.faults(self.verify(forged, cwd=bare))[0])
+            self.assertIn("does not name that key", " ".join(self.faults(self.verify(forged, cwd=bare))))
 
         with self.subTest("a statement of another signer does not pass for one of theirs"):
             other = self.folder / "others"
@@ -322,11 +322,10 @@ class TestAuditLater(SignedAuditTest):
             commit = self.git("rev-parse", f"agentforge/{task}").strip()
             note = self.git("notes", "--ref", "agentforge", "show", commit)
             self.git("notes", "--ref", "agentforge", "add", "-f", "-m", note.replace('"passed": true', '"passed": false'), commit)
-            self.assertIn("has another statement", self.faults(self.verify(task))[0])
+            self.assertIn("has another statement", " ".join(self.faults(self.verify(task))))
             self.git("notes", "--ref", "agentforge", "remove", commit)
         with self.subTest("nothing has the signature, but the commit is signed"):
-            told = [finding["told"] for finding in self.assert_verified(self.verify(task))["findings"] if finding["part"] == "signature"]
-            self.assertIn("the statement is not signed, but the commit is", told[1])
+            self.assertIn("the statement is not signed, but the commit is", self.faults(self.verify(task))[0])
         self.git("update-ref", reference, archived)
         (proof / "statement.json.sig").write_bytes(signature)
         with self.subTest("the key is revoked"):
@@ -343,7 +342,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("is not the signature that refs/agentforge/archive", self.faults(self.verify(task))[0])
         with self.subTest("something follows the signature"):
             (proof / "statement.json.sig").write_bytes(signature + b"more\n")
-            self.assertIn("something else follows the signature", self.faults(self.verify(task))[0])
+            self.assertIn("it is not one armoured signature", self.faults(self.verify(task))[0])
         (proof / "statement.json.sig").write_bytes(signature)
         self.check_objects(task)
         with self.subTest("the statement was removed"):
@@ -455,6 +454,7 @@ class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
         "a changed verdict": lambda statement, predicate: predicate["gates"][0].update(passed=not predicate["gates"][0]["passed"]),
         "an invented approval": lambda statement, predicate: predicate["approvals"].append({"stage": "spec", "approved": True, "artifact_sha256": "0" * 64, "decided_by": "boss", "record": 1}),
     }
+    INVENTED_TEST = {"path": "test_invented.py", "sha256": "0" * 64}
 
     def test_each_field_that_the_journal_gives_is_compared(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
@@ -474,6 +474,9 @@ class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
                 self.forge_statement(task, change)
                 self.assertIn("statement: the statement is not what the task's files give", self.faults(verified()))
                 self.git("update-ref", f"refs/agentforge/archive/{task}", genuine)
+        with self.subTest("a test that no artifact hands in"):
+            self.forge_statement(task, lambda statement, predicate: predicate["tests"].append(self.INVENTED_TEST))
+            self.assertIn("the test file `test_invented.py`, which no artifact", " ".join(self.faults(verified())))
 
 
 class TestVerifyScriptOnForgeries(ForgedArchiveTest):
@@ -545,6 +548,137 @@ class TestVerifyScriptOnARemovedSignature(SignedAuditTest, ForgedArchiveTest):
         self.forge(task, lambda place: (place / "task/proof/statement.json.sig").unlink())
         said = self.script("--allowed-signers", self.signers, self.repository, f"agentforge/{task}")
         self.assertEqual((said.returncode, "the statement is not signed" in said.stderr), (1, True), said.stdout + said.stderr)
+
+
+class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
+    """A signed commit's archive or note in a clone, changed by someone who cannot sign with the commit's key."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.id = self.task()
+        self.branch = f"agentforge/{self.id}"
+        self.commit = self.git("rev-parse", self.branch).strip()
+        self.reference = f"refs/agentforge/archive/{self.id}"
+        self.genuine = self.git("rev-parse", self.reference).strip()
+
+    def signed_by(self, key, statement):
+        """Returns the signature of a statement by the key in this file."""
+        text = self.folder / "to-sign.json"
+        text.write_text(statement)
+        text.with_name("to-sign.json.sig").unlink(missing_ok=True)
+        subprocess.run(["ssh-keygen", "-q", "-Y", "sign", "-n", "agentforge", "-f", key, text], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+        return text.with_name("to-sign.json.sig").read_text()
+
+    def verified(self, *refs):
+        """Verifies the commit in a new clone, which has these refs: with the program, and with the script."""
+        place = self.clone(*(f"{ref}:{ref}" for ref in refs), f"refs/heads/{self.branch}:refs/heads/{self.branch}")
+        said = self.script("--allowed-signers", self.signers, place, self.branch)
+        return self.verify(self.branch, cwd=place), said
+
+    def assert_refused(self, change, words, script_words=None):
+        """Changes the archive, and expects both to refuse it, with these words in a fault."""
+        self.forge(self.id, change)
+        program, script = self.verified(self.reference)
+        self.git("update-ref", self.reference, self.genuine)
+        self.assert_code(program, 1)
+        self.assertIn(words, " ".join(self.faults(program)))
+        self.assertNotEqual(script.returncode, 0, script.stdout)
+        self.assertIn(script_words or words, script.stderr)
+
+    def test_archives(self):
+        proof = "task/proof/statement.json"
+        signature = proof + ".sig"
+        strangers = self.new_key("strangers")
+
+        def add(place, name, text="x"):
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text)
+
+        def edit(place, name, change):
+            (place / name).write_text(change((place / name).read_text()))
+
+        forgeries = {
+            "no statement": (lambda place: shutil.rmtree(place / "task/proof"), "the task carries no statement, but its commit is signed", "the archive has no statement"),
+            "no signature": (lambda place: (place / signature).unlink(), "the statement is not signed, but the commit is", "the statement is not signed"),
+            "a stranger's signature": (lambda place: edit(place, signature, lambda _: self.signed_by(strangers, (place / proof).read_text())), "does not name that key", "does not name the key"),
+            "text after the signature": (lambda place: edit(place, signature, lambda text: text + "approved by everyone\n"), "it is not one armoured signature", "the signature is not one"),
+            "a second signature": (lambda place: edit(place, signature, lambda text: text + text), "it is not one armoured signature", "the signature is not one"),
+            "a journal of another task": (lambda place: add(place, "task/history/x.yaml"), "the archive has history/x.yaml", "does not continue"),
+            "blobs of another task": (lambda place: add(place, "task/artifacts/blobs/x/blobs.yaml", "agentforge_blobs: 1\nblobs:\n"), "the archive has artifacts/blobs/x/blobs.yaml", "does not continue"),
+            "a file of a process": (lambda place: add(place, "task/.fold"), "the archive has .fold", ".fold"),
+        }
+        self.assert_verified(self.verified(self.reference)[0])
+        for name, (change, *words) in forgeries.items():
+            with self.subTest(name):
+                self.assert_refused(change, *words)
+
+    def test_a_file_that_nothing_covers_is_named(self):
+        self.forge(self.id, lambda place: (place / "task/detached.log").write_text("x"))
+        program, script = self.verified(self.reference)
+        self.assertIn("nothing vouches for detached.log", str(self.assert_verified(program)["findings"]))
+        self.assertIn("detached.log", next(line for line in script.stdout.splitlines() if line.startswith("unchecked")))
+
+    def test_a_journal_that_grew_after_its_statement(self):
+        def grow(place):
+            journal = place / "task/actions.yaml"
+            lines = journal.read_text().splitlines(keepends=True)
+            journal.write_text("".join(lines[:-1]))     # The statement names the last record, so a journal without it has none.
+        self.assert_refused(grow, "the statement names record", "the statement")
+
+    def test_a_note_without_the_archive(self):
+        note = self.git("notes", "--ref", "agentforge", "show", self.commit)
+        statement, signature = note.split("-----BEGIN", 1)
+        strangers = self.new_key("strangers")
+        self.signers.write_text(self.signers.read_text().replace("test@example.invalid", 'test@example.invalid namespaces="git,agentforge"'))
+
+        def verified(text):
+            (self.folder / "note").write_text(text)
+            self.git("notes", "--ref", "agentforge", "add", "-f", "-F", self.folder / "note", self.commit)
+            return self.verified("refs/notes/agentforge")[0]
+
+        self.assert_verified(verified(note))
+        for name, text, words in (
+                ("a stranger's signature", statement + self.signed_by(strangers, statement), "does not name that key"),
+                ("text after the signature", note + "approved by everyone\n", "it is not one armoured signature"),
+                ("another base", statement.replace(self.git("rev-parse", "main").strip(), "1" * 40) + "-----BEGIN" + signature, "names another task, parent or record")):
+            with self.subTest(name):
+                self.assertIn(words, " ".join(self.faults(verified(text))))
+
+    def test_the_script_names_a_note_and_reads_the_list_of_revoked_keys(self):
+        place = self.clone(ARCHIVES, f"refs/heads/{self.branch}:refs/heads/{self.branch}", "refs/notes/agentforge:refs/notes/agentforge")
+        proven = self.script("--allowed-signers", self.signers, place, self.branch)
+        self.assertIn("the note of the commit", next(line for line in proven.stdout.splitlines() if line.startswith("unchecked")))
+        self.git("config", "gpg.ssh.revocationFile", self.folder / "key.pub", cwd=place)
+        said = self.script("--allowed-signers", self.signers, place, self.branch)
+        self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
+        self.assertIn("the signature is not good", said.stderr)
+
+
+class TestAuditOfAnUnsignedCommit(ForgedArchiveTest):
+    def test_only_a_trusted_key_can_sign_its_statement(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task, home = self.task(), self.folder / "gnupg"
+        home.mkdir(mode=0o700)
+        self.addCleanup(subprocess.run, ["gpgconf", "--homedir", home, "--kill", "all"], check=False, capture_output=True)
+        self.environment["GNUPGHOME"] = str(home)
+        gpg = ["gpg", "--batch", "--quiet"]
+        subprocess.run([*gpg, "--passphrase", "", "--quick-gen-key", "Stranger <stranger@example.invalid>", "ed25519", "sign", "2y"], env=self.environment, check=True, capture_output=True)
+        listed = subprocess.run([*gpg, "--with-colons", "--fingerprint"], env=self.environment, check=True, capture_output=True, text=True).stdout
+        fingerprint = listed.split("fpr:::::::::")[1].split(":")[0]
+
+        def sign(place):
+            subprocess.run([*gpg, "--armor", "--detach-sign", "--output", place / "task/proof/statement.json.sig", place / "task/proof/statement.json"], env=self.environment, check=True, capture_output=True)
+
+        self.forge(task, sign)
+        place = self.clone(ARCHIVES, f"refs/heads/agentforge/{task}:refs/heads/agentforge/{task}")
+        with self.subTest("a trusted one"):
+            self.assert_verified(self.verify(task, cwd=place))
+            self.assertEqual(self.script("--require-signature", place, f"agentforge/{task}").returncode, 0)
+        subprocess.run([*gpg, "--import-ownertrust"], input=f"{fingerprint}:2:\n", env=self.environment, check=True, capture_output=True, text=True)
+        with self.subTest("one that gpg does not trust"):
+            self.assertIn("the commit is not signed, and nothing here trusts this key", self.faults(self.verify(task, cwd=place))[0])
+            self.assertEqual(self.script("--require-signature", place, f"agentforge/{task}").returncode, 1)
 
 
 class TestAuditOfARejectedDelivery(AuditTest):
@@ -888,6 +1022,12 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.git("update-ref", reference, archived)
         self.gpg("--import-ownertrust", input=ownership)
 
+    def assert_signature_cannot_be_checked(self, branch):
+        told = [(finding["answer"], finding["told"]) for finding in self.assert_code(self.verify(branch), 1).json["findings"] if finding["part"] == "signature"]
+        self.assertEqual([answer for answer, _ in told], ["unchecked", "fails"], told)
+        for _, words in told:
+            self.assertIn("its key, or the program that checks it, is not here", words)
+
     def test_a_statement_signed_by_gpg_verifies_with_the_public_key(self):
         self.environment["GNUPGHOME"] = str(self.gpg_home("gnupg"))
         subprocess.run(["gpg", "--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "Test <test@example.invalid>", "ed25519", "sign", "2y"],
@@ -908,8 +1048,7 @@ class TestAuditOfAGpgSignature(AuditTest):
             self.assert_another_key_is_found(branch)
         with self.subTest("gpg is not here"):
             self.git("config", "--file", settings, "gpg.program", "/nowhere/gpg")
-            told = [finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
-            self.assertEqual({finding["answer"] for finding in told}, {"unchecked"})
+            self.assert_signature_cannot_be_checked(branch)
             self.git("config", "--file", settings, "--unset", "gpg.program")
         with self.subTest("gpg.minTrustLevel asks for more than gpg knows of the key"):
             ownership = self.gpg("--export-ownertrust").stdout
@@ -929,8 +1068,7 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.git("config", "--file", settings, "--unset", "gpg.program")
         trusted = self.environment["GNUPGHOME"]
         self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
-        told = [finding for finding in self.assert_verified(self.verify(branch))["findings"] if finding["part"] == "signature"]
-        self.assertEqual({(finding["answer"], "its key, or the program that checks it, is not here" in finding["told"]) for finding in told}, {("unchecked", True)})
+        self.assert_signature_cannot_be_checked(branch)
         self.assertEqual(self.script("--require-signature", clone, branch).returncode, 1)
         self.environment["GNUPGHOME"] = trusted
         revocation = pathlib.Path(trusted, "openpgp-revocs.d", self.fingerprint("test@example.invalid") + ".rev")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs each documented command. Also tests options that need their own setup (`--detach`, `--dry-run`, streaming, following, pausing), and settings."""
 
+import copy
 import json
 import os
 import shutil
@@ -342,6 +343,20 @@ class TestDefinitions(ProgramTest):
         self.assertEqual(outcome.code, 1)
         self.assertRegex(outcome.out, r"AF-PLUG-050: .*max_steps")
         self.assertIn("sketch.yaml:", outcome.out)
+
+    def test_no_stage_of_a_pipeline_takes_an_unknown_setting(self):
+        for design in sorted((SOURCE / "config/pipelines").glob("*.yaml")):
+            own = yaml.safe_load(design.read_text())
+            for at, stage in enumerate(own["pipeline"].get("stages", [])):
+                with self.subTest(design.name, stage=stage["name"]):
+                    changed = copy.deepcopy(own)
+                    changed["pipeline"]["name"] = "sketch"
+                    changed["pipeline"]["stages"][at].setdefault("config", {})["unknown_setting"] = 1
+                    file = self.folder / "sketch.yaml"
+                    file.write_text(yaml.safe_dump(changed))
+                    outcome = self.run_program("pipelines", "validate", file)
+                    self.assertEqual(outcome.code, 1, outcome)
+                    self.assertIn("unknown_setting", outcome.out)
 
     def test_an_agent_that_narrows_the_tools_of_a_shipped_one_keeps_its_path_rules(self):
         file = self.repository / ".agentforge/agents/software_developer.yaml"
