@@ -1140,11 +1140,14 @@ Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::
     const bool same = subject == written.tree && text_of(*predicate, "commit") == commit;
     const bool fits = text_of(*predicate, "task") == trailers.task_id && base != nullptr &&
                       text_of(*base, "commit") == written.parent && stated_head(*predicate).seq >= trailers.seq;
-    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails,
-                !same ? "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
-                            ", not about this one with tree " + written.tree
-                : fits ? "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer"
-                       : std::string("the statement names another task, parent or record than the commit"));
+    std::string told = "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer";
+    if (!same) {
+        told = "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
+               ", not about this one with tree " + written.tree;
+    } else if (!fits) {
+        told = "the statement names another task, parent or record than the commit";
+    }
+    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails, std::move(told));
     if (signature.empty()) {
         verdict.add(
             "signature", AuditAnswer::fails,

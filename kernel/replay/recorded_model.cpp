@@ -36,6 +36,9 @@ public:
                               request.place.step};
         const auto found = recorded_.answers.find(place);
         if (found == recorded_.answers.end()) { return without_answer(request.place.task_id, place); }
+        if (!has_step(place) && !recorded_.failed_visits.contains({place.stage, place.visit})) {
+            return ends_here(request.place.task_id, place, "the process was killed before it recorded");
+        }
         AF_TRY(const json::value value, recorded_.kept(answer_for(found->second, request.frame_hash)));
         if (!value.is_object()) { return ends_here(request.place.task_id, place); }
         Completion completion = completion_from_json(value.get_object());
@@ -49,6 +52,14 @@ public:
     [[nodiscard]] const BackendInfo& info() const noexcept override { return info_; }
 
 private:
+    [[nodiscard]] bool has_step(const StepPlace& place) const {
+        const auto step = recorded_.steps.lower_bound(place);  // A review's mode sorts after the answer's empty one.
+        if (step == recorded_.steps.end()) { return false; }
+        StepPlace found = step->first;
+        found.mode.clear();
+        return found == place;
+    }
+
     /// A role may review its own work in the same place of the same visit. Its prompt distinguishes the two.
     static const records::Kept& answer_for(const std::vector<RecordedAnswer>& answers, const std::string& frame_hash) {
         const auto same = std::ranges::find(answers, frame_hash, &RecordedAnswer::frame_hash);
@@ -64,9 +75,10 @@ private:
                      ErrorKind::unavailable};
     }
 
-    [[nodiscard]] Error ends_here(const std::string& task_id, const StepPlace& place) const {
+    [[nodiscard]] Error ends_here(const std::string& task_id, const StepPlace& place,
+                                  const std::string& why = "it has no answer for") const {
         return Error{std::string(recording_ends_code),
-                     "the recording of " + recorded_.state.task_id + " ends here: it has no answer for step " +
+                     "the recording of " + recorded_.state.task_id + " ends here: " + why + " step " +
                          std::to_string(place.step) + " of role `" + place.role + "`, stage `" + place.stage + "`, visit " +
                          std::to_string(place.visit),
                      "replay of " + recorded_.state.task_id,

@@ -763,6 +763,33 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log knows step {last['step']}; the journal ends with step {last['step'] - 1}: its end was cut off"])
 
 
+class TestAuditOfAKilledStep(AuditTest):
+    """The process was killed after a gate had measured an edit, and before the step's record and ref. The tests make that from a task that ended later."""
+
+    def setUp(self):
+        super().setUp()
+        self.assert_code(self.start("--approve", "green", transcript=short_transcript()), 22)
+        task, folder, records = self.task(), self.task_folder(), self.journal()
+        cut = next(at for at, record in enumerate(records) if record["type"] == "step" and records[at - 1]["type"] == "gate" and record["tree"] not in [other.get("tree") for other in records[:at] if other["type"] == "step"])
+        (folder / "actions.yaml").write_bytes(b"".join((folder / "actions.yaml").read_bytes().splitlines(keepends=True)[:cut - len(records)]))
+        (folder / "state.yaml").unlink()
+        (self.repository / ".agentforge/logs/agentforge.log").unlink()
+        for ref in self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{task}/step-*").split():
+            if int(ref.rsplit("-", 1)[1]) >= records[cut]["step"]:
+                self.git("update-ref", "-d", ref)
+        self.tree = records[cut]["tree"]
+
+    def test_its_tree_may_be_freed(self):
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        self.git("gc", "--quiet", "--prune=now")
+        self.assertNotEqual(subprocess.run(["git", "cat-file", "-e", self.tree], cwd=self.repository, check=False, capture_output=True).returncode, 0)
+        self.assertIn("1 tree that a gate measured is not in this repository: no step recorded it", str(self.assert_verified(self.verify(self.task()))["findings"]))
+
+    def test_a_replay_ends_before_it(self):
+        self.assert_code(self.run_program("abort", self.task()), 0)
+        self.assertIn("As recorded", self.assert_code(self.run_program("replay", self.task(), "--verify"), 0).out)
+
+
 class TestAuditOfACommitThatGitRebased(AuditTest):
     def test_its_proof_does_not_hold_and_the_programs_rebase_makes_one_that_does(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
