@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include <re2/re2.h>
+
 #include "base/text.hpp"
 #include "gates/formats/format.hpp"
 #include "gates/formats/xml.hpp"
@@ -422,9 +424,7 @@ private:
         if (process.main_code) { return add(TestStatus::error, "the program failed after its main had returned 0\n" + text); }
         const auto assertion = asserted_in(verdict.output);
         const bool own =
-            !assertion.empty() && std::any_of(process.sources.begin(), process.sources.end(), [&](const auto& source) {
-                return source == assertion || source.ends_with("/" + assertion);
-            });
+            assertion.empty() ? ends_with_check(verdict.output, process.sources) : is_one_of(assertion, process.sources);
         add(own ? TestStatus::failed_assertion : TestStatus::error, "the program ended before its main returned\n" + text);
     }
 
@@ -444,6 +444,32 @@ private:
             return std::string(space == std::string_view::npos ? file : file.substr(space + 2));
         }
         return {};
+    }
+
+    static bool is_one_of(std::string_view file, const std::vector<std::string>& sources) {
+        while (file.starts_with("../") || file.starts_with("./")) { file.remove_prefix(file.find('/') + 1); }
+        return std::any_of(sources.begin(), sources.end(), [&](std::string_view source) {
+            return source == file || source.ends_with("/" + std::string(file)) || file.ends_with("/" + std::string(source));
+        });
+    }
+
+    /// True if one of the last lines is the message of a check that the project wrote itself: such a macro prints `file:line` of
+    /// the test and calls `exit` or `abort`. A sanitizer's report also names lines of the test.
+    static bool ends_with_check(std::string_view output, const std::vector<std::string>& sources) {
+        constexpr int most_lines = 4;  // After file and line, some print both values.
+        static const RE2 place(R"((?:^|[\s"'(\[])([^\s:"'(\[]+\.\w+):[0-9]+)");
+        if (output.find("==ERROR: ") != std::string_view::npos || output.find(" runtime error: ") != std::string_view::npos) {
+            return false;
+        }
+        for (int count = 0; count < most_lines && !output.empty();) {
+            const auto begin = output.rfind('\n');
+            const auto line = output.substr(begin == std::string_view::npos ? 0 : begin + 1);
+            output = output.substr(0, begin == std::string_view::npos ? 0 : begin);
+            std::string file;
+            if (RE2::PartialMatch(line, place, &file) && is_one_of(file, sources)) { return true; }
+            count += line.empty() ? 0 : 1;
+        }
+        return false;
     }
 
     void framework(const std::string& name, const Verdict& verdict, const Recorded& process) {

@@ -244,6 +244,23 @@ TEST(CTestFormat, only_an_assertion_in_the_test_itself_counts) {
     EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended before its main returned"));
 }
 
+TEST(CTestFormat, a_check_that_the_project_wrote_itself_counts_as_an_assertion) {
+    auto run = plain_run("fail", {});
+    run.output = "running\n/some/tree/tests/t.cpp:12: check failed: a == b\n  expected 1\n  got 2\n";
+    EXPECT_THAT(only_status(run.parse()), HasSubstr("failed_assertion"));
+    run.output = "FAIL at tests/t.cpp:12";
+    EXPECT_THAT(only_status(run.parse()), HasSubstr("failed_assertion"));
+}
+
+TEST(CTestFormat, a_place_in_the_tests_output_is_no_check_if_the_test_went_on_or_a_sanitizer_names_it) {
+    auto run = plain_run("fail", {});
+    for (const char* const output : {"src/slug.cpp:12: check failed: a == b", "tests/t.cpp:12: ok\none\ntwo\nthree\nfour\n",
+                                     "==1==ERROR: AddressSanitizer: SEGV\n    #1 0x4 in main tests/t.cpp:12"}) {
+        run.output = output;
+        EXPECT_THAT(only_status(run.parse()), HasSubstr("error the program ended before its main returned")) << output;
+    }
+}
+
 TEST(CTestFormat, reports_a_plain_canary_that_passed) {
     auto run = plain_run("run", {R"("main","code":0)"});
     run.canary_status = "run";
