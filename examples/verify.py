@@ -19,8 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-TYPES = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1")
-PROOF = ("proof/statement.json", "proof/statement.json.sig")
+TYPES, PROOF = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1"), ("proof/statement.json", "proof/statement.json.sig")
 UNCHECKED = ("state.yaml", "working_memory.yaml", "detached.log", "pause.request")
 NEVER = ("lock", "abort.request", "plugin_call", ".fold", ".followed", ".steps")        # Files of a task that no archive has.
 TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
@@ -98,15 +97,19 @@ class Repository:
         while data:
             (mode, name), data = data.partition(b"\0")[0].split(b" ", 1), data.partition(b"\0")[2]
             path, identity, data = prefix + name.decode(errors="surrogateescape"), data[:20].hex(), data[20:]
-            found.update(self.files(identity, path + "/") if mode == b"40000" else {path: (mode, identity)})
+            below = self.files(identity, path + "/") if mode == b"40000" else {path: (mode, identity)}
+            require(not set(found) & set(below), f"tree {tree} has {path} twice")
+            found.update(below)
         return found
 
 def read_journal(data, name, follows):
     """Returns the header, and the records by number. Each names the hash of the one before; the first names that of the header. `follows` looks up a record of the parent's journal."""
     begin, mark, rest = data.partition(b"\nactions:\n")
     require(mark and (begin + b"\n").startswith(FORMAT.encode()), f"{name} is not a journal")
-    header = {key: parsed(value) for key, _, value in (line.partition(": ") for line in begin.decode().split("\n")[1:])}
-    before = sha256(json.dumps(header, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
+    written = dict(line.split(": ", 1) for line in begin.decode().split("\n")[1:])
+    header = {key: parsed(value) for key, value in written.items()}
+    compact = {key: json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else written[key] for key, value in header.items()}
+    before = sha256(("{" + ",".join(f'"{key}":{compact[key]}' for key in sorted(compact)) + "}").encode())
     origin, records, lines = header.get("forked_from", {"seq": 0}), {}, rest.split(b"\n")
     if origin["seq"]:
         require(follows(origin["task"], origin["seq"]) == origin["hash"], f"{name} does not continue from the record that its header names")
@@ -166,8 +169,7 @@ def read_blobs(archive, records, continued):
             data = bytes.fromhex(entry["hex"]) if "hex" in entry else entry["text"].encode()
             require(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name}: blob {number} does not have the hash that it names")
             stored[entry["sha256"]] = data
-    named = {blob for record in records.values() for blob in named_blobs(record) if blob}
-    named |= {record["artifact_hash"] for record in records.values() if record["type"] == "artifact_accepted"}
+    named = {blob for record in records.values() for blob in named_blobs(record) if blob} | {record["artifact_hash"] for record in records.values() if record["type"] == "artifact_accepted"}
     require(named <= set(stored), f"blobs that records name are missing: {sorted(named - set(stored))[:3]}")
     return stored
 
@@ -209,9 +211,8 @@ def make_statement(header, records, blobs, archive, tree, hashes):
 def check_signature(content, signature, namespace, time, allowed_signers, least, revoked_keys):
     """Returns who signed, and the fingerprint of a key that gpg does not trust. The key must be valid at `time` (in seconds): it may have expired since. `least`: gpg.minTrustLevel. `revoked_keys`: gpg.ssh.revocationFile."""
     require(re.fullmatch(ARMOUR, signature), "the signature is not one armoured signature with nothing before, in or after it")
-    with tempfile.NamedTemporaryFile() as file:
+    with tempfile.NamedTemporaryFile(buffering=0) as file:
         file.write(signature)
-        file.flush()
         if signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
             require(allowed_signers, "it is signed with SSH: name the keys that you trust with --allowed-signers (ssh-keygen's file)", Unknown)
             at = datetime.datetime.fromtimestamp(time, datetime.timezone.utc)
@@ -224,18 +225,18 @@ def check_signature(content, signature, namespace, time, allowed_signers, least,
             command = [program, "--batch", "--status-fd=1", "--verify", file.name, "-"]
         done = subprocess.run(command, input=content, capture_output=True, check=False, env={**os.environ, "TZ": "UTC"})
         lines = (done.stdout + done.stderr).decode(errors="replace").strip().split("\n")
-        revoked = any(line.startswith(("[GNUPG:] REVKEYSIG", "[GNUPG:] EXPSIG")) for line in lines)
+        told = {words[1]: words[2:] for words in map(str.split, done.stdout.decode(errors="replace").split("\n")) if words[:1] == ["[GNUPG:]"] and len(words) > 1}
+        revoked = {"REVKEYSIG", "EXPSIG"} & set(told) or "EXPKEYSIG" in told and int(told["VALIDSIG"][2]) >= int(told["KEYEXPIRED"][0])
         require(done.returncode == 0 and not revoked, f"the signature is not good: {'its key is revoked, or it has expired' if revoked else lines[-1]}")
-        told = {words[1]: words[-1] for words in map(str.split, lines) if words[:1] == ["[GNUPG:]"] and len(words) > 1}
-        trust = max((TRUST.index(word) for word in told if word in TRUST), default=0)
-        require("GOODSIG" not in told or not least or trust >= TRUST.index("TRUST_" + least.upper()), f"gpg.minTrustLevel ({least}) asks for more trust in the key")
-        return next((line for line in lines if "Good" in line), lines[-1]), "" if trust > 2 else told.get("VALIDSIG", "")
+        trust, by_gpg = max((TRUST.index(word) for word in told if word in TRUST), default=0), "VALIDSIG" in told
+        require(not by_gpg or not least or trust >= TRUST.index("TRUST_" + least.upper()), f"gpg.minTrustLevel ({least}) asks for more trust in the key")
+        require(not by_gpg or not allowed_signers or trust > 2, "--allowed-signers names SSH keys, and gpg does not trust this one")
+        return next((line for line in lines if "Good" in line), lines[-1]), "" if trust > 2 else told.get("VALIDSIG", [""])[-1]
 
 def verify(arguments):
     repository = Repository(arguments.repository)
     identity, tree, parents, message, signed = repository.commit(arguments.commit)
-    task = trailer(message, "AgentForge-Task")
-    seq, _, head = trailer(message, "AgentForge-Journal").partition(":")
+    task, (seq, _, head) = trailer(message, "AgentForge-Task"), trailer(message, "AgentForge-Journal").partition(":")
     kept = repository.identity(f"refs/agentforge/archive/{task}", f"the archive of task {task} is not here: git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*'")
     archive = {}
     for name, (mode, blob) in repository.files(kept).items():
@@ -258,22 +259,21 @@ def verify(arguments):
     require(predicate["task"] == task and own.items() <= {**own, **header}.items(), "the journal began with another task, request or settings")
     require(parents == [predicate["base"]["commit"]], "the commit's parent is not the commit that the change was measured on")
     require([gate["passed"] for gate in predicate["gates"] if (gate["gate"], gate["tree"]) == ("deliver", tree)][-1:] == [True], "no deliver gate passed on this tree")
-    ends = [record for record in records.values() if record["type"] in ("task_completed", "task_aborted", "approval_decided")]
-    require(not ends or ends[-1].get("approved", ends[-1]["type"] == "task_completed"), "the task was aborted, or its delivery rejected, after it made the commit")
-    print(f"statement  is what commit, journal and archive give; about this commit and its tree {tree}")
-    print(f"gates      {len(predicate['gates'])}, and {len(predicate['approvals'])} approvals, as the journal records them; the deliver gate passed on this tree")
-    print(f"tests      {len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole")
-    print(f"files      {len(predicate['files'])} of the task; each has the hash that the statement gives")
+    ends = [record["type"] for record in records.values() if record["type"] in ("task_completed", "task_aborted", "task_continued")]
+    require(ends[-1:] == ["task_completed"], "the task has not completed the delivery, or was aborted or continued after it made the commit")
+    print(f"statement  is what commit, journal and archive give; about this commit and its tree {tree}\n"
+          f"gates      {len(predicate['gates'])}, and {len(predicate['approvals'])} approvals, as the journal records them; the deliver gate passed on this tree")
+    print(f"tests      {len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole\n"
+          f"files      {len(predicate['files'])} of the task; each has the hash that the statement gives")
     note = ["the note of the commit"] if repository.said("notes", "--ref=agentforge", "list", identity) else []
     print(f"unchecked  {', '.join([name for name in UNCHECKED if name in archive] + note) or 'nothing'}: `agentforge audit verify` compares the projections and the note")
     trusted, least, revoked = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel"), repository.said("config", "--type=path", "gpg.ssh.revocationFile")
-    recorded = [record["signed"] for record in records.values() if "signed" in record]
-    require(not recorded or recorded[-1] == bool(signed[1]), "the journal and the commit disagree on whether the commit is signed")
+    require([record["signed"] for record in records.values() if "signed" in record][-1:] in ([], [bool(signed[1])]), "the journal and the commit disagree on whether the commit is signed")
     signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least, revoked) if signed[1] else ("none", "")
     print(f"commit     signature: {signer}")
     if PROOF[1] in archive:
-        time = datetime.datetime.fromisoformat(records[max(records)]["timestamp"].replace("Z", "+00:00")).timestamp()
-        signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time, trusted, least, revoked)
+        time = datetime.datetime.fromisoformat(records[max(records)]["timestamp"].replace("Z", "+00:00"))
+        signer, other = check_signature(archive[PROOF[0]], archive[PROOF[1]], "agentforge", time.timestamp(), trusted, least, revoked)
         require(not other or key == other, f"the statement is signed by another key than the commit, which gpg does not trust: {signer}")
         print(f"signature  {signer}")
     else:

@@ -55,11 +55,13 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
     return evidence;
 }
 
+bool is_unfinished_restore(std::string_view name) { return name.starts_with("artifacts/.restoring-blobs/"); }
+
 bool is_transient_file(std::string_view name) {
     // A fork shares these with its parent, which may continue. The chain covers the shared records, and they name their blobs.
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
-    if (name.starts_with("history/") || shared_blobs) { return true; }
+    if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name)) { return true; }
     constexpr std::array passing{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
                                  "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
     return std::ranges::find(passing, name) != passing.end() || name == statement_file || name == signature_file;

@@ -46,6 +46,8 @@ struct TaskEvidence {
 /// `escalations/…`. Leaves out the proof itself, files that only processes use, the projections, which the journal can
 /// reproduce, and the files that a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
+/// True for a file that a killed `archive restore` left; the next one removes it.
+[[nodiscard]] bool is_unfinished_restore(std::string_view name);
 /// True if `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_transient_file(std::string_view name);
 

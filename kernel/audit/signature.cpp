@@ -112,7 +112,7 @@ public:
           program_(program_of(tools, git, "ssh")),
           signature_((folder / "signature").string()),
           allowed_(expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"))),
-          revoked_(expanded(tools, git.users_text("gpg.ssh.revocationFile"))) {}
+          revoked_(expanded(tools, git.text("gpg.ssh.revocationFile"))) {}
 
     SignatureAnswer check() {
         SignatureAnswer answer;
@@ -186,24 +186,54 @@ private:
     const std::string revoked_;
 };
 
-/// Returns the rest of gpg's status line with this word. Nothing if there is none.
+/// Returns the rest of gpg's status line with this word. Nothing if there is none. A user id may contain the words of another
+/// line, so the word must begin the line.
 std::optional<std::string> status_line(const std::string& status, const std::string& word) {
-    const std::string mark = "[GNUPG:] " + word + " ";
-    const std::size_t at = status.find(mark);
-    if (at == std::string::npos) { return std::nullopt; }
-    return first_words(status.substr(at + mark.size()));
+    const std::string mark = "[GNUPG:] " + word;
+    for (std::size_t at = 0; at < status.size(); at = status.find('\n', at) + 1) {
+        const std::string_view line = std::string_view(status).substr(at, status.find('\n', at) - at);
+        if (line == mark) { return std::string(); }
+        if (line.starts_with(mark + " ")) { return first_words(std::string(line.substr(mark.size() + 1))); }
+        if (status.find('\n', at) == std::string::npos) { break; }
+    }
+    return std::nullopt;
 }
 
-/// True if the signature is older than the expiry of its key.
-bool signed_before_expiry(const std::string& status) {
-    const auto valid = status_line(status, "VALIDSIG");      // Fingerprint, date and time of the signature, …
-    const auto expired = status_line(status, "KEYEXPIRED");  // The time of the expiry.
-    if (!valid || !expired) { return false; }
+/// Returns when the key with this fingerprint expires, or its primary key if that is earlier. 0: never, or gpg does not say.
+/// `listing`: gpg's --with-colons.
+long long expiry_of(const std::string& listing, const std::string& fingerprint) {
+    long long primary = 0;
+    long long expiry = 0;
+    std::istringstream lines(listing);
+    for (std::string line; std::getline(lines, line);) {
+        std::vector<std::string> fields;
+        std::istringstream words(line);
+        for (std::string field; std::getline(words, field, ':');) { fields.push_back(field); }
+        if (fields.size() < 7) { continue; }
+        if (fields[0] == "pub" || fields[0] == "sub") { expiry = std::strtoll(fields[6].c_str(), nullptr, 10); }
+        if (fields[0] == "pub") { primary = expiry; }
+        if (fields[0] == "fpr" && fields.size() > 9 && fields[9] == fingerprint) {
+            return primary != 0 && (expiry == 0 || primary < expiry) ? primary : expiry;
+        }
+    }
+    return 0;
+}
+
+/// True if the signature is older than the expiry of its key, which may be a subkey.
+bool signed_before_expiry(const SignatureTools& tools, const std::string& program, const std::string& status,
+                          const std::filesystem::path& folder, const Stop& stop) {
+    const auto valid = status_line(status, "VALIDSIG");  // Fingerprint, date and time of the signature, …
+    if (!valid) { return false; }
     std::istringstream words(*valid);
     std::string fingerprint;
     std::string date;
     long long signed_at = 0;
-    return (words >> fingerprint >> date >> signed_at) && signed_at < std::strtoll(expired->c_str(), nullptr, 10);
+    if (!(words >> fingerprint >> date >> signed_at)) { return false; }
+    const auto listed = tools.processes.run(
+        own_program(tools, {program, "--batch", "--with-colons", "--with-subkey-fingerprint", "--list-keys", fingerprint}, folder,
+                    ""),
+        stop);
+    return listed.ok() && signed_at < expiry_of(listed->out, fingerprint);
 }
 
 /// Returns why gpg refuses a signature: its last line says it, such as `Can't check signature: No public key`.
@@ -224,9 +254,8 @@ std::string why_refused(const std::string& status, const std::string& said) {
 bool is_trusted_enough(const std::string& status, const std::string& level) {
     constexpr std::array<std::string_view, 5> levels{"UNDEFINED", "NEVER", "MARGINAL", "FULLY", "ULTIMATE"};
     const auto asked = std::ranges::find(levels, upper_case(level));
-    return std::any_of(asked, levels.end(), [&](std::string_view each) {
-        return status.find("[GNUPG:] TRUST_" + std::string(each)) != std::string::npos;
-    });
+    return std::any_of(asked, levels.end(),
+                       [&](std::string_view each) { return status_line(status, "TRUST_" + std::string(each)).has_value(); });
 }
 
 SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& git, const std::string& format,
@@ -247,11 +276,12 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& g
     answer.trusted = is_trusted_enough(status, "fully");
     auto key = status_line(status, "GOODSIG");
     const auto expired = status_line(status, "EXPKEYSIG");
-    if (!key && expired && signed_before_expiry(status)) { key = *expired + ", which has expired since"; }
+    if (!key && expired && signed_before_expiry(tools, program_of(tools, git, format), status, folder, stop)) {
+        key = *expired + ", which has expired since";
+    }
     answer.good = verified->exit_code == 0 && key;
     if (!answer.good) {
-        answer.checkable = status.find("[GNUPG:] NO_PUBKEY") == std::string::npos &&
-                           verified->err.find("certificate not found") == std::string::npos;
+        answer.checkable = !status_line(status, "NO_PUBKEY") && verified->err.find("certificate not found") == std::string::npos;
         answer.detail = why_refused(status, verified->err);
         return answer;
     }

@@ -119,16 +119,19 @@ Result<std::set<std::string>> test_files(const TaskEvidence& evidence) {
     return paths;
 }
 
-Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository) {
+Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository,
+                                   const std::map<std::string, std::string>& questions) {
     AF_TRY(json::array tests, tests_of(evidence, repository, delivered_tree(evidence.state)));
-    return make_statement(evidence, std::move(tests));
+    return make_statement(evidence, std::move(tests), questions);
 }
 
-Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests) {
+Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests,
+                                   const std::map<std::string, std::string>& questions) {
     const TaskState& state = evidence.state;
     const DeliveryBase base = delivery_base(state);
     const std::string tree = delivered_tree(state);
-    AF_TRY(const auto files, files_of_task(evidence));
+    AF_TRY(auto files, files_of_task(evidence));
+    files.insert(questions.begin(), questions.end());
     json::object manifest;
     for (const auto& [name, hash] : files) { manifest[name] = hash; }
     json::object predicate{{"task", state.task_id},
@@ -147,6 +150,24 @@ Result<std::string> make_statement(const TaskEvidence& evidence, json::array tes
                                                           {"digest", json::object{{"gitTree", tree}}}}}},
                      {"predicateType", predicate_type},
                      {"predicate", std::move(predicate)}});
+}
+
+const json::object* object_at(const json::object& parent, std::string_view key) {
+    const json::value* const value = parent.if_contains(key);
+    return value == nullptr ? nullptr : value->if_object();
+}
+
+const json::object* predicate_of(const Result<json::value>& statement) {
+    const json::object* const whole = statement.ok() ? statement->if_object() : nullptr;
+    return whole == nullptr ? nullptr : object_at(*whole, "predicate");
+}
+
+JournalHead stated_head(const json::object& predicate) {
+    const json::object* const head = object_at(predicate, "journal");
+    if (head == nullptr) { return {}; }
+    const json::value* const records = head->if_contains("records");
+    const bool is_number = records != nullptr && records->is_int64() && records->get_int64() >= 0;
+    return {is_number ? static_cast<Sequence>(records->get_int64()) : 0, text_of(*head, "head")};
 }
 
 std::pair<std::string, std::string> split_signed(const std::string& text) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 
@@ -25,13 +26,24 @@ inline constexpr std::string_view predicate_type = "urn:agentforge:verified-chan
 
 /// Returns the whole file. The same evidence always gives the same bytes. Errors: those of `files_of_task`; AF-JRNL-011,
 /// AF-JRNL-012 for an artifact; AF-GIT-007 the delivered tree is not in the repository.
-[[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository);
+/// `questions`: hashes of questions to people that are not here, by their names in the statement.
+[[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, const Repository& repository,
+                                                 const std::map<std::string, std::string>& questions = {});
 
 /// The same with the `tests` of an existing statement, for a repository without the delivered tree.
-[[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests);
+[[nodiscard]] Result<std::string> make_statement(const TaskEvidence& evidence, json::array tests,
+                                                 const std::map<std::string, std::string>& questions = {});
 
 /// Returns the paths of the test files that the task's stages handed in. Errors: AF-JRNL-011, AF-JRNL-012.
 [[nodiscard]] Result<std::set<std::string>> test_files(const TaskEvidence& evidence);
+
+/// Returns the object under a key. Null if the key has none.
+[[nodiscard]] const json::object* object_at(const json::object& parent, std::string_view key);
+/// Returns the predicate of a statement, which must outlive it. Null if the text is no statement.
+[[nodiscard]] const json::object* predicate_of(const Result<json::value>& statement);
+const json::object* predicate_of(Result<json::value>&&) = delete;
+/// Returns the last record of the journal that a statement was made from. Record 0 if it names none.
+[[nodiscard]] JournalHead stated_head(const json::object& predicate);
 
 /// Splits a note into its statement, the text before the signature, and the signature, which may be empty.
 [[nodiscard]] std::pair<std::string, std::string> split_signed(const std::string& text);

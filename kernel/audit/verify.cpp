@@ -12,8 +12,10 @@
 #include <agentforge/artifact.hpp>
 
 #include "audit/statement.hpp"
+#include "audit/statement_signature.hpp"
 #include "base/clock.hpp"
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -112,62 +114,6 @@ std::map<std::string, NamedTree> trees_of(const std::vector<Record>& records) {
     return trees;
 }
 
-AuditAnswer answer_to(const SignatureAnswer& signature) {
-    if (!signature.checkable) { return AuditAnswer::unchecked; }
-    if (!signature.good || signature.signer == SignatureAnswer::Signer::stranger) { return AuditAnswer::fails; }
-    return signature.signer == SignatureAnswer::Signer::known ? AuditAnswer::holds : AuditAnswer::unchecked;
-}
-
-std::string findings_of(const SignatureAnswer& signature) {
-    if (!signature.checkable) { return "its key, or the program that checks it, is not here: " + signature.detail; }
-    if (!signature.good) { return "it does not verify: " + signature.detail; }
-    const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
-    return signature.detail + (unknown ? "; nothing here says whose key that is (gpg.ssh.allowedSignersFile)" : "");
-}
-
-/// The signature of the commit that a statement is about.
-struct CommitSignature {
-    bool is_known = false;  ///< False: the task made no commit, or it is not in this repository.
-    bool is_signed = false;
-    SignatureAnswer answer;  ///< Only if it is signed.
-};
-
-/// Returns why a good signature of a statement proves nothing. Empty if it proves something: only someone whom the user trusts,
-/// or the commit's own signer, can vouch for a statement.
-std::string why_nothing_vouches(const SignatureAnswer& of_statement, const CommitSignature& of_commit) {
-    if (of_statement.trusted || !of_commit.is_known) { return ""; }
-    if (!of_commit.is_signed) { return "the commit is not signed, and nothing here trusts this key"; }
-    if (!of_commit.answer.good) { return "the commit's signature does not verify, and nothing here trusts this key"; }
-    return of_statement.key == of_commit.answer.key ? "" : "another key signed the commit, and nothing here trusts this one";
-}
-
-CommitSignature signature_of(const WrittenCommit& commit, const SignatureTools& tools, const Stop& stop) {
-    CommitSignature signature{true, commit.is_signed(), {}};
-    if (commit.is_signed()) {
-        signature.answer = check_signature(tools, {commit_namespace, commit.signed_content, commit.signature, commit.time}, stop);
-    }
-    return signature;
-}
-
-/// Adds what the signature of a statement proves.
-void add_statement_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
-                             const CommitSignature& of_commit, const Stop& stop) {
-    const SignatureAnswer answer = check_signature(tools, statement, stop);
-    const std::string told = "of the statement: " + findings_of(answer);
-    if (!answer.checkable) {
-        verdict.add("signature", AuditAnswer::fails, told + "; a signature that cannot be checked vouches for nothing");
-        return;
-    }
-    const std::string why_not = answer.good ? why_nothing_vouches(answer, of_commit) : std::string();
-    if (!why_not.empty()) {
-        verdict.add("signature", AuditAnswer::fails, told + "; " + why_not);
-        return;
-    }
-    const bool by_someone = answer.good && !answer.trusted && !of_commit.is_known;
-    verdict.add("signature", by_someone && answer_to(answer) == AuditAnswer::holds ? AuditAnswer::unchecked : answer_to(answer),
-                told + (by_someone ? "; nothing here trusts this key" : ""));
-}
-
 /// Returns a patch with the ids of its `index` lines cut to the shortest length: git's `core.abbrev` decided their length.
 std::string with_short_ids(const std::string& patch) {
     static const RE2 ids(R"((?m)^index ([0-9a-f]{7})[0-9a-f]*\.\.([0-9a-f]{7})[0-9a-f]*)");
@@ -189,6 +135,16 @@ bool names_questions(const json::object& predicate) {
            std::ranges::any_of(files->get_object(), [](const auto& each) { return is_question(each.key()); });
 }
 
+std::map<std::string, std::string> stated_questions(const json::object& predicate) {
+    std::map<std::string, std::string> questions;
+    const json::value* const files = predicate.if_contains("files");
+    if (files == nullptr || !files->is_object()) { return questions; }
+    for (const auto& [name, hash] : files->get_object()) {
+        if (is_question(name) && hash.is_string()) { questions.emplace(name, hash.get_string()); }
+    }
+    return questions;
+}
+
 /// Older statements also name caches and shared files.
 json::object without_transient_files(json::object statement) {
     json::object& predicate = statement.at("predicate").as_object();
@@ -200,24 +156,6 @@ json::object without_transient_files(json::object statement) {
         *files = std::move(kept);
     }
     return statement;
-}
-
-/// Returns the object under a key. Null if the key has none.
-const json::object* object_at(const json::object& parent, std::string_view key) {
-    const json::value* const value = parent.if_contains(key);
-    return value == nullptr ? nullptr : value->if_object();
-}
-
-/// Returns the predicate of a statement. Null if the text is no statement.
-const json::object* predicate_of(const Result<json::value>& statement) {
-    const json::object* const whole = statement.ok() ? statement->if_object() : nullptr;
-    return whole == nullptr ? nullptr : object_at(*whole, "predicate");
-}
-
-/// Returns the last record of the journal that a statement was made from. Record 0 if it names none.
-JournalHead stated_head(const json::object& predicate) {
-    const json::object* const head = object_at(predicate, "journal");
-    return head == nullptr ? JournalHead{} : JournalHead{number_of(*head, "records"), text_of(*head, "head")};
 }
 
 std::chrono::sys_seconds recorded_at(const Record& record) {
@@ -261,6 +199,7 @@ public:
             objects_.emplace(std::move(objects));
         }
         verdict_.head = evidence_->head();
+        verdict_.status = to_string(state().status);
         if (verdict_.task_id.empty()) { verdict_.task_id = state().task_id; }
         journal();
         projections();
@@ -460,16 +399,15 @@ private:
         if (!asked.ok() || *asked != to_yaml(request)) {
             part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml");
         }
-        if (place_.is_archive) { check_uncovered_files(part); }
+        check_uncovered_files(part);
         part.whole("task.yaml and the request are those that the journal began with");
     }
 
-    /// Nothing covers these files of an archive: a process's own, which no archive has, and those of tasks that this one does not
-    /// continue.
+    /// Nothing covers these files: those of tasks that this one does not continue and, in an archive, a process's own.
     void check_uncovered_files(Part& part) const {
-        constexpr std::array told_as_unchecked{"detached.log", "pause.request"};  // Older versions archived both.
         constexpr std::array compared_elsewhere{std::string_view("state.yaml"), std::string_view("working_memory.yaml"),
                                                 statement_file, signature_file};
+        constexpr std::array once_archived{"detached.log", "pause.request"};  // By older versions.
         std::set<std::string> parents;
         if (const auto journals = Journal::files(evidence_->paths.journal()); journals.ok()) {
             for (const JournalFile& journal : *journals) { parents.insert(journal.path.stem().string()); }
@@ -479,17 +417,25 @@ private:
             const fs::path path = it->path().lexically_relative(place_.folder);
             const std::string name = path.string();
             std::error_code none;
-            if (it->is_directory(none) || !is_transient_file(name)) { continue; }
-            if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { continue; }
-            if (std::ranges::find(told_as_unchecked, name) != told_as_unchecked.end()) {
-                part.unchecked("nothing vouches for " + name);
+            if (it->is_symlink(none)) {
+                part.fault(name + " is a link, and no task writes one");
                 continue;
             }
+            if (it->is_directory(none) || !is_transient_file(name)) { continue; }
+            if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { continue; }
+            if (std::ranges::find(once_archived, name) != once_archived.end()) {
+                if (place_.is_archive) { part.unchecked("nothing vouches for " + name); }
+                continue;
+            }
+            const bool is_of_process = !path.has_parent_path() || is_unfinished_restore(name);
             const bool is_shared = path.filename() == "blobs.yaml" ? parents.contains(path.parent_path().filename().string())
                                                                    : parents.contains(path.stem().string());
-            if (!is_shared) { part.fault("the archive has " + name + ", as no archive of this task has"); }
+            if (is_of_process ? place_.is_archive : !is_shared) {
+                part.fault((place_.is_archive ? "the archive has " : "the folder has ") + name +
+                           ", as no archive of this task has");
+            }
         }
-        if (error) { part.fault("the archive's files cannot be listed: " + error.message()); }
+        if (error) { part.fault("its files cannot be listed: " + error.message()); }
     }
 
     void blob_files() {
@@ -881,9 +827,9 @@ private:
         if (note_) { compare_note(part, *text, head.seq); }
         if (head.seq != verdict_.head.seq) {
             const std::string grown = "the statement is of record " + std::to_string(head.seq) + "; the journal has grown since";
-            if (place_.is_archive && has_statement(state())) {  // A statement is written before the archive.
-                part.fault(grown);
-            } else {
+            if (has_statement(state())) {
+                part.fault(grown + ", and the statement was not made again. If a command was killed, `agentforge gc` makes it");
+            } else {  // The task continues after a delivery.
                 part.unchecked(grown);
             }
             return signature(*text, recorded_at(*named));
@@ -922,16 +868,16 @@ private:
 
     /// Makes the statement again from the task's files. Nothing if some of its sources are missing here.
     Result<std::optional<std::string>> recomputed_statement(Part& part, const json::object& predicate) {
+        std::map<std::string, std::string> questions;
         if (place_.escalations.empty() && names_questions(predicate)) {
-            part.unchecked(
-                "the questions to people are not here, so the statement cannot be recomputed; its other files were compared");
-            return std::optional<std::string>();
+            part.unchecked("the questions to people are not here, so their hashes were not compared");
+            questions = stated_questions(predicate);
         }
         const bool has_tree = repository_ && objects_->has(delivered_tree(state()));
         if (!has_tree) { part.unchecked("the delivered tree is not here, so the hashes of its tests were not compared"); }
         if (!has_tree) { AF_CHECK(compare_test_files(part, list_of(predicate, "tests"))); }
-        auto made = has_tree ? make_statement(*evidence_, *repository_)
-                             : make_statement(*evidence_, json::array(list_of(predicate, "tests")));
+        auto made = has_tree ? make_statement(*evidence_, *repository_, questions)
+                             : make_statement(*evidence_, json::array(list_of(predicate, "tests")), questions);
         if (!made.ok() && is_missing_blob(made.error())) {
             part.unchecked("blobs of the task are missing, so the statement cannot be recomputed and compared");
             return std::optional<std::string>();
@@ -1025,8 +971,11 @@ private:
         if (in_archive || in_note) {
             verdict_.add("signature", AuditAnswer::fails, removed(signature_file, in_archive));
         } else if (needs_signature()) {
-            verdict_.add("signature", AuditAnswer::fails,
-                         "the statement is not signed, but the commit is: its signature was removed, or could not be made");
+            verdict_.add(
+                "signature", AuditAnswer::fails,
+                "the statement is not signed, but the commit is: its signature was removed, or could not be made. If this "
+                "machine owes it, `agentforge resume " +
+                    short_id(verdict_.task_id) + "` makes it");
         } else {
             verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
         }
@@ -1089,79 +1038,14 @@ json::object to_json(const AuditVerdict& verdict) {
     }
     json::array vouchers;
     for (const AuditVoucher& each : verdict.vouchers) { vouchers.push_back(json::object{{"who", each.who}, {"seq", each.seq}}); }
-    return {{"task_id", verdict.task_id},     {"verified", verdict.what},  {"holds", verdict.holds()},
-            {"records", verdict.head.seq},    {"head", verdict.head.hash}, {"findings", std::move(findings)},
-            {"vouchers", std::move(vouchers)}};
+    return {{"task_id", verdict.task_id},      {"status", text_or_null(verdict.status)},
+            {"verified", verdict.what},        {"holds", verdict.holds()},
+            {"records", verdict.head.seq},     {"head", verdict.head.hash},
+            {"findings", std::move(findings)}, {"vouchers", std::move(vouchers)}};
 }
 
 Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) {
     return Verifier(place, tools, stop).run();
-}
-
-constexpr std::string_view fetch_archives =
-    "git fetch origin 'refs/agentforge/archive/*:refs/agentforge/archive/*' fetches it if the remote has it";
-
-Error task_not_here(const std::string& commit) {
-    return Error{"AF-AUDT-004", "neither the task of commit " + commit + " nor the task's archive is here", "",
-                 std::string(fetch_archives), ErrorKind::not_found};
-}
-
-Result<AuditVerdict> verify_commit_alone(const fs::path& repository, const std::string& commit, const SignatureTools& tools,
-                                         const Stop& stop) {
-    AF_TRY(const WrittenCommit written, written_commit(repository, commit));
-    AF_TRY(const auto note, read_note(repository, commit));
-    const CommitTrailers trailers = trailers_of(written.message);
-    if (!note && trailers.task_id.empty()) {
-        return Error{"AF-AUDT-003", "commit " + commit + " has no proof: no trailer names a task, and it has no note", "",
-                     "name a commit that a task delivered, or fetch its notes: git fetch origin " + std::string(statement_notes) +
-                         ":" + statement_notes,
-                     ErrorKind::not_found};
-    }
-    AuditVerdict verdict;
-    verdict.task_id = trailers.task_id;
-    verdict.what = "commit " + commit;
-    if (!note) { return task_not_here(commit); }
-    verdict.add("journal", AuditAnswer::unchecked,
-                trailers.task_id.empty() ? "the commit's message names no task, so no journal was compared with it"
-                                         : "the task's archive is not here: " + std::string(fetch_archives));
-    const auto [statement, signature] = split_signed(*note);
-    const auto parsed = parse_json(statement, "note");
-    const json::object* const predicate = predicate_of(parsed);
-    if (predicate == nullptr) {
-        verdict.add("statement", AuditAnswer::fails, "the note holds no statement");
-        return verdict;
-    }
-    std::string subject;
-    if (const auto& subjects = list_of(parsed->get_object(), "subject"); !subjects.empty() && subjects[0].is_object()) {
-        const json::object* const digest = object_at(subjects[0].get_object(), "digest");
-        if (digest != nullptr) { subject = text_of(*digest, "gitTree"); }
-    }
-    const json::object* const base = object_at(*predicate, "base");
-    const bool same = subject == written.tree && text_of(*predicate, "commit") == commit;
-    const bool fits = text_of(*predicate, "task") == trailers.task_id && base != nullptr &&
-                      text_of(*base, "commit") == written.parent && stated_head(*predicate).seq >= trailers.seq;
-    std::string told = "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer";
-    if (!same) {
-        told = "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
-               ", not about this one with tree " + written.tree;
-    } else if (!fits) {
-        told = "the statement names another task, parent or record than the commit";
-    }
-    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails, std::move(told));
-    if (signature.empty()) {
-        verdict.add(
-            "signature", AuditAnswer::fails,
-            "the statement is not signed, and the task's archive is not here: anyone who can write notes could have written it");
-        return verdict;
-    }
-    add_statement_signature(verdict, tools, {statement_namespace, statement, signature, written.time},
-                            signature_of(written, tools, stop), stop);
-    AuditFinding& found = verdict.findings.back();
-    if (found.answer == AuditAnswer::unchecked) {  // Anyone can sign with a key that nobody knows.
-        found.answer = AuditAnswer::fails;
-        found.detail += "; the task's archive is not here, so nothing else vouches for the statement";
-    }
-    return verdict;
 }
 
 }  // namespace agentforge::kernel

@@ -36,6 +36,7 @@ struct AuditVoucher {
 struct AuditVerdict {
     std::string task_id;  ///< Empty if not even that can be read.
     std::string what;     ///< The verified subject, in words.
+    std::string status;   ///< The task's. Empty if it cannot be read.
     JournalHead head;
     std::vector<AuditFinding> findings;
     std::vector<AuditVoucher> vouchers;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/files.hpp"
 #include "base/ids.hpp"
@@ -301,7 +302,12 @@ Result<ArchivedFiles> files_of_archive(git_repository* repository, const TreeHan
     ArchivedFiles files;
     AF_CHECK(for_each_file(repository, *git_tree_id(tree.get()),
                            [&](std::string path, const TreeEntry& entry) { files.emplace_back(std::move(path), entry); }));
+    std::set<std::string_view> seen;
     for (const auto& [path, entry] : files) {
+        if (!seen.insert(path).second) {
+            return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "` twice", archive_ref(task_id),
+                         "AgentForge did not create it; nothing was restored", ErrorKind::corrupt};
+        }
         const bool is_known = (path.starts_with("task/") && !is_request_to_process(path)) || is_question_of(path, task_id);
         if (!is_recordable_path(path) || !is_known || entry.mode != GIT_FILEMODE_BLOB) {
             return Error{"AF-GIT-057", "the archive holds `" + sanitize_utf8(path) + "`, which no task's folder has",

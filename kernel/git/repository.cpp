@@ -143,8 +143,14 @@ std::optional<std::pair<std::string, std::string>> Repository::identity() const 
     if (git_config_get_string(&name, raw, "user.name") < 0 || git_config_get_string(&email, raw, "user.email") < 0) {
         return std::nullopt;
     }
-    if (*name == '\0' || *email == '\0') { return std::nullopt; }
-    return std::pair<std::string, std::string>(name, email);
+    std::pair<std::string, std::string> identity(without_brackets(name), without_brackets(email));
+    if (identity.first.empty() || identity.second.empty()) { return std::nullopt; }
+    return identity;
+}
+
+std::string without_brackets(std::string name) {
+    std::erase_if(name, [](char letter) { return letter == '<' || letter == '>' || letter == '\n'; });
+    return name;
 }
 
 }  // namespace agentforge::kernel

@@ -91,4 +91,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
+/// Returns a person's name or address as git writes it into commits: without angle brackets and line ends.
+[[nodiscard]] std::string without_brackets(std::string name);
+
 }  // namespace agentforge::kernel

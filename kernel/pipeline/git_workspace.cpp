@@ -6,8 +6,10 @@
 
 #include "audit/signature.hpp"
 #include "audit/statement.hpp"
+#include "audit/verify.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"
 #include "git/branches.hpp"
@@ -350,27 +352,37 @@ public:
         return task_workspace;
     }
 
+    [[nodiscard]] Result<void> expect_proof(const std::string& task_id, const std::string& head) override {
+        if (options_.scratch) { return {}; }
+        AF_TRY(const fs::path file, expected_proof(task_id));
+        AF_CHECK(make_directories(file.parent_path()));
+        return write_file_atomic(file, head + "\n", Durability::synced);
+    }
+
     [[nodiscard]] Result<void> state_proof(const std::string& folder, const std::string& escalations, const std::string& sign,
                                            std::chrono::system_clock::time_point now) override {
         if (options_.scratch) { return {}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
-        if (!has_delivered(evidence.state)) { return {}; }
+        if (!has_statement(evidence.state)) { return {}; }
+        AF_TRY(const fs::path expected, expected_proof(evidence.state.task_id));
+        if (!is_expected(expected, evidence)) { return {}; }
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(const std::string statement, make_statement(evidence, repository));
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const PersonName committer = git_person(repository, environment, "COMMITTER");
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;
+        std::error_code none;
+        if (fs::is_symlink(file.parent_path(), none)) { fs::remove(file.parent_path(), none); }  // It may lead anywhere.
         AF_CHECK(make_directories(file.parent_path()));
         const auto stated = read_file(file, largest_file);
         auto signature = read_file(sealed, largest_file);
         // A signature of this very statement stays: the folder may come from someone else.
         if (!stated.ok() || *stated != statement || !signature.ok() || signature->empty()) {
-            std::error_code none;
-            fs::remove(sealed, none);  // The signature of the previous statement.
-            AF_CHECK(write_file_atomic(file, statement, Durability::synced));
             signature = sign_statement({processes_, options_.repository, environment}, sign,
                                        committer.name + " <" + committer.email + ">", statement, Stop{});
+            fs::remove(sealed, none);  // The signature of the previous statement.
+            AF_CHECK(write_file_atomic(file, statement, Durability::synced));
             if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
         }
         if (GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
@@ -378,7 +390,27 @@ public:
                 write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()),
                                                  committer.name, committer.email, now}));
         }
-        return signature.ok() ? Result<void>() : Result<void>(signature.error());
+        if (!signature.ok()) { return signature.error(); }
+        fs::remove(expected, none);
+        return {};
+    }
+
+    [[nodiscard]] Result<void> check_proof(const std::string& folder, const std::string& escalations) override {
+        if (options_.scratch) { return {}; }
+        AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
+        AF_TRY(const fs::path expected, expected_proof(evidence.state.task_id));
+        const auto environment = own_program({}, "", options_.gates.environment).environment;
+        const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
+        AF_TRY(const AuditVerdict verdict, verify_task(place, {processes_, options_.repository, environment}, Stop{}));
+        const bool is_own = is_expected(expected, evidence);
+        for (const AuditFinding& finding : verdict.findings) {
+            if (finding.answer != AuditAnswer::fails || (is_own && finding.part == "signature")) { continue; }
+            return Error{"AF-AUDT-011", "the proof of task " + evidence.state.task_id + " does not hold: " + finding.detail, "",
+                         "`agentforge audit verify " + short_id(evidence.state.task_id) +
+                             "` lists all faults; restore the files from a backup, or with `agentforge archive restore`",
+                         ErrorKind::conflict};
+        }
+        return {};
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder,
@@ -388,6 +420,28 @@ public:
     }
 
 private:
+    /// Returns the file that says after which record this machine was about to end the task.
+    [[nodiscard]] Result<fs::path> expected_proof(const std::string& task_id) const {
+        AF_TRY(const Repository repository, Repository::open(options_.repository));
+        return fs::path(options_.state_directory) / "proofs" / sha256(repository.git_directory().string()).substr(0, 12) /
+               task_id;
+    }
+
+    /// True if a process of this machine was about to write the records after the marked one.
+    [[nodiscard]] static bool is_expected(const fs::path& mark, const TaskEvidence& evidence) {
+        const auto head = read_file(mark, 200);
+        if (!head.ok()) { return false; }
+        for (auto record = evidence.records.rbegin(); record != evidence.records.rend(); ++record) {
+            if (*head == record->hash + "\n") { return true; }
+            const std::string_view type = record->type();
+            if (type != records::TaskCompleted::type && type != records::RebasePrepared::type && type != records::Rebased::type &&
+                type != records::Note::type) {  // A rebase that the gate refused.
+                return false;
+            }
+        }
+        return false;
+    }
+
     /// Returns git's output.
     [[nodiscard]] Result<std::string> run_git(const GitStandIn& git, const std::vector<std::string>& words,
                                               const fs::path& index) {

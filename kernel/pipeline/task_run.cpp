@@ -249,6 +249,9 @@ Result<void> TaskRun::end_with_all_tests() {
 TaskRun::Step TaskRun::apply(const effect::CompleteTask& complete) {
     AF_CHECK(end_with_all_tests());
     AF_CHECK(acceptance_.save_finals());
+    if (has_delivered(task_.state())) {
+        AF_CHECK(task_.setup.task_workspaces.expect_proof(task_.state().task_id, task_.session->head().hash));
+    }
     AF_CHECK(task_.session->record(records::TaskCompleted{complete.exit_stage, complete.exit_type}));
     return true;
 }
@@ -312,6 +315,16 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     if (result.exit_code == ExitCode::cycle_limit || result.exit_code == ExitCode::person_needed) { return result.exit_code; }
     if (is_unmet_dependency(*paused_by_) || is_limit(*paused_by_)) { return ExitCode::person_needed; }
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
+}
+
+Result<void> check_and_expect_proof(const ControllerSetup& setup, const TaskSession& session) {
+    const std::string folder = session.paths().root.string();
+    const std::string escalations = setup.escalations.directory().string();
+    // An error is one of signing, which the check finds.
+    static_cast<void>(
+        setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()).ok());
+    AF_CHECK(setup.task_workspaces.check_proof(folder, escalations));
+    return setup.task_workspaces.expect_proof(session.state().task_id, session.head().hash);
 }
 
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session) {

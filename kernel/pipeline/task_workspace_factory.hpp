@@ -47,11 +47,19 @@ public:
     /// Archives a task's folder and its escalations in the repository. Replaces the task's previous archive.
     [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder,
                                                const std::string& escalations) = 0;
+    /// Notes outside the repository that this process is about to complete the task, or to rebase it, after the record with this
+    /// hash. Only such a journal gets a statement: `state_proof` would sign any other with the user's key, too. Errors: `io`.
+    [[nodiscard]] virtual Result<void> expect_proof(const std::string& /*task_id*/, const std::string& /*head*/) { return {}; }
     /// Writes the statement about the task's delivery into its folder, signed as the user's commits are, and as a git note if
-    /// `git config agentforge.statementNote` says so (docs/audit.md). Does nothing if nothing was delivered. Errors: AF-AUDT-001,
-    /// and those of `make_statement`. The statement is written even if it cannot be signed.
+    /// `git config agentforge.statementNote` says so (docs/audit.md). Does nothing if the task has not completed a delivery, or
+    /// if this machine did not expect its last records. Can be repeated until the signature is made. Errors: AF-AUDT-001, and
+    /// those of `make_statement`. The statement is written even if it cannot be signed.
     [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
                                                    const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
+        return {};
+    }
+    /// Checks that the task's files are those that its proof is about. Errors: `conflict` AF-AUDT-011.
+    [[nodiscard]] virtual Result<void> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
         return {};
     }
 };

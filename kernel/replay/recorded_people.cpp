@@ -46,7 +46,7 @@ public:
 private:
     /// The journal must not say that a person was asked again. A deadline that passed is not a person.
     [[nodiscard]] std::string repeated(const std::string& by) const {
-        return by == "deadline" ? by : by + ", repeated from task " + recorded_.state.task_id;
+        return by == "deadline" ? by : by + std::string(repeated_from) + recorded_.state.task_id;
     }
 
     [[nodiscard]] Result<void> approve(const ApprovalRequest& request) {

@@ -19,6 +19,9 @@
 
 namespace agentforge::kernel {
 
+/// Follows the name of a person whose answer a replay repeats; then comes the task.
+inline constexpr std::string_view repeated_from = ", repeated from task ";
+
 /// A step of an agent's run, or its model call. Two tasks that do the same have the same places.
 struct StepPlace {
     std::string stage;

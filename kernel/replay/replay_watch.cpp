@@ -39,6 +39,12 @@ std::vector<std::string> deed_in_journal(const records::Step& step) {
     return deed;
 }
 
+/// Returns who answered first: a replay's answer names the person and the task that it repeats.
+json::value first_answer_by(const json::string& by) {
+    const std::string_view text(by);
+    return json::value(text.substr(0, text.find(repeated_from)));
+}
+
 json::value without_volatile(const json::value& value) {
     if (value.is_string()) { return json::value(without_volatile_parts(value.get_string())); }
     if (const json::array* array = value.if_array()) {
@@ -51,7 +57,11 @@ json::value without_volatile(const json::value& value) {
     json::object out;
     for (const auto& [key, item] : *object) {
         const bool measures_time = key == "duration_ms" || key == "duration_seconds";
-        if (key != "_artifact_meta" && key != "_metadata" && !measures_time) { out[key] = without_volatile(item); }
+        if (key == "resolved_by" && item.is_string()) {
+            out[key] = first_answer_by(item.get_string());
+        } else if (key != "_artifact_meta" && key != "_metadata" && !measures_time) {
+            out[key] = without_volatile(item);
+        }
     }
     return out;
 }

@@ -21,8 +21,12 @@ PersonName git_person(const Repository& repository, const std::map<std::string, 
     const auto configured = repository.identity();
     PersonName person =
         configured ? PersonName{configured->first, configured->second} : PersonName{"AgentForge", "agentforge@localhost"};
-    if (const std::string name = of_environment(environment, "GIT_" + role + "_NAME"); !name.empty()) { person.name = name; }
-    if (const std::string email = of_environment(environment, "GIT_" + role + "_EMAIL"); !email.empty()) { person.email = email; }
+    if (const std::string name = of_environment(environment, "GIT_" + role + "_NAME"); !name.empty()) {
+        person.name = without_brackets(name);
+    }
+    if (const std::string email = of_environment(environment, "GIT_" + role + "_EMAIL"); !email.empty()) {
+        person.email = without_brackets(email);
+    }
     return person;
 }
 

@@ -242,12 +242,14 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
             ErrorKind::invalid};
     }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
-    const Sequence before = session->head().seq;
     Rebaser rebaser(*session, *task_workspace, setup_.services);
-    if (!dry_run) { AF_CHECK(rebaser.finish_earlier()); }
+    if (!dry_run) {
+        AF_CHECK(check_and_expect_proof(setup_, *session));
+        AF_CHECK(rebaser.finish_earlier());
+    }
     auto result = rebaser.run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
-    if (session->head().seq != before) { prove_and_archive(setup_, *session); }
+    if (!dry_run) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }
     return result;
 }

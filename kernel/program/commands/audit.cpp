@@ -50,11 +50,10 @@ Result<Subject> open_archive(const ProjectPlace& place, const std::string& id) {
     return subject;
 }
 
-/// Returns the task's folder. If `gc --blobs` removed its blobs, uses those of its archive.
-Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
-    Subject subject{place_of_task(place, id), "task " + id, "", nullptr};
+/// If `gc --blobs` removed the blobs of the task, uses those of its archive.
+Result<Subject> with_archived_blobs(const ProjectPlace& place, const std::string& id, Subject subject) {
     std::error_code error;
-    if (fs::exists(TaskStore(place.agentforge).paths(id).blobs() / "blobs.yaml", error)) { return subject; }
+    if (fs::exists(TaskPaths{subject.place.folder}.blobs() / "blobs.yaml", error)) { return subject; }
     AF_TRY(const std::string archived, archived_task(place.root, id));
     if (archived != id) { return subject; }
     AF_TRY(Subject archive, open_archive(place, id));
@@ -64,6 +63,10 @@ Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
     subject.restored = std::move(archive.restored);
     subject.what += ", with the blobs of refs/agentforge/archive/" + id;
     return subject;
+}
+
+Result<Subject> open_folder(const ProjectPlace& place, const std::string& id) {
+    return with_archived_blobs(place, id, {place_of_task(place, id), "task " + id, "", nullptr});
 }
 
 /// Returns the task's folder if it exists, else its archive. Nothing if neither does.
@@ -101,24 +104,49 @@ Result<Subject> open_commit(const ProjectPlace& place, const std::string& name) 
     return subject;
 }
 
+/// Opens a task's folder that may be kept elsewhere, with the questions to people if they are beside it.
+Result<Subject> open_path(const ProjectPlace& place, const std::string& name) {
+    std::error_code error;
+    fs::path folder = fs::absolute(name).lexically_normal();
+    if (!folder.has_filename()) { folder = folder.parent_path(); }  // Removes a trailing `/`.
+    const std::string id = folder.filename().string();
+    const AuditPlace own = place_of_task(place, id);
+    if (fs::equivalent(folder, own.folder, error)) { return open_folder(place, id); }
+    const fs::path escalations = folder.parent_path().parent_path() / "escalations";
+    const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
+    return with_archived_blobs(
+        place, id,
+        {{"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, false, {}}, "folder " + name, "", nullptr});
+}
+
+/// Refuses a part of a task's id that is also the name of a commit, such as a branch: either may be meant.
+Result<void> check_not_a_commit(const ProjectPlace& place, const std::string& name, const std::string& task) {
+    if (name == task || name.ends_with("/archive/" + task)) { return {}; }
+    AF_TRY(const auto commit, named_commit(place.root, name));
+    if (!commit) { return {}; }
+    return Error{"AF-AUDT-012", "`" + printable(name, 200) + "` names both task " + task + " and commit " + *commit, "",
+                 "give the whole id of the task, or of the commit", ErrorKind::invalid};
+}
+
 /// Opens a task's id or a unique part of it, an archive (its id or ref), a commit, or a task's folder.
 Result<Subject> open_subject(const ProjectPlace& place, const std::string& name) {
     std::error_code error;
-    if (name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error)) {
-        fs::path folder = fs::absolute(name).lexically_normal();
-        if (!folder.has_filename()) { folder = folder.parent_path(); }  // Removes a trailing `/`.
-        const fs::path escalations = folder.parent_path().parent_path() / "escalations";
-        const bool is_kept_whole = folder.parent_path().filename() == "tasks" && fs::is_directory(escalations, error);
-        return Subject{
-            {"", folder, is_kept_whole ? escalations : fs::path(), place.root, {}, false, {}}, "folder " + name, "", nullptr};
-    }
+    const bool is_folder = name.find('/') != std::string::npos && fs::exists(fs::path(name) / "actions.yaml", error);
+    // A repository may contain a folder named like a branch. No branch begins with these letters.
+    if (is_folder && (name.front() == '/' || name.front() == '.')) { return open_path(place, name); }
     const TaskStore tasks(place.agentforge);
     if (const auto id = tasks.resolve(name); id.ok()) {
+        AF_CHECK(check_not_a_commit(place, name, *id));
         AF_CHECK(tasks.check_began(*id));
         return open_folder(place, *id);
     }
     AF_TRY(const std::string archived, archived_task(place.root, name));
-    return archived.empty() ? open_commit(place, name) : open_archive(place, archived);
+    if (!archived.empty()) {
+        AF_CHECK(check_not_a_commit(place, name, archived));
+        return open_archive(place, archived);
+    }
+    auto commit = open_commit(place, name);
+    return is_folder && !commit.ok() && commit.error().kind == ErrorKind::not_found ? open_path(place, name) : std::move(commit);
 }
 
 Result<AuditVerdict> verify(const ProjectPlace& place, const Subject& subject, const SignatureTools& tools, const Stop& stop) {
@@ -152,7 +180,9 @@ const char* mark_of_answer(AuditAnswer answer) {
 }
 
 void print_verdict(std::ostream& out, const AuditVerdict& verdict) {
-    out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300) << "\n";
+    out << (verdict.holds() ? "Verified: " : "NOT VERIFIED: ") << printable(verdict.what, 300)
+        << (verdict.status.empty() || verdict.status == to_string(TaskStatus::completed) ? "" : " (" + verdict.status + ")")
+        << "\n";
     for (const AuditFinding& each : verdict.findings) {
         out << "  " << mark_of_answer(each.answer) << "  " << each.part
             << std::string(each.part.size() < 12 ? 12 - each.part.size() : 1, ' ') << printable(each.detail, 2000) << "\n";

@@ -2,6 +2,7 @@
 """`audit` and `audit verify` on an ended task: from its folder, its archive, a commit, a new clone."""
 
 import datetime
+import hashlib
 import html
 import json
 import os
@@ -269,6 +270,10 @@ class TestAuditLater(SignedAuditTest):
         self.check_statement_and_projections(task)
         with self.subTest("blobs that were freed are in the archive, and come back"):
             self.assert_code(self.run_program("gc", "--older-than", "0", "--blobs"), 0)
+            self.assert_verified(self.verify(f".agentforge/tasks/{task}"))
+            copy = self.folder / "without-blobs" / task
+            shutil.copytree(self.task_folder(task), copy)
+            self.assert_verified(self.verify(str(copy)))
             self.assertIn("only the archive has them", str(self.assert_verified(self.verify(task))["findings"]))
             journal = self.task_folder(task) / "actions.yaml"
             whole = journal.read_bytes()
@@ -550,6 +555,14 @@ class TestVerifyScriptOnARemovedSignature(SignedAuditTest, ForgedArchiveTest):
         self.assertEqual((said.returncode, "the statement is not signed" in said.stderr), (1, True), said.stdout + said.stderr)
 
 
+def with_record(journal, **fields):
+    """Returns the bytes of a journal with one more record, which follows the last one."""
+    last = json.loads(journal.splitlines()[-1][2:])
+    body = {"seq": last["seq"] + 1, "prev": last["hash"], "timestamp": last["timestamp"], "step": last["step"], **fields}
+    line = json.dumps(body, ensure_ascii=False)
+    return journal + f'- {line[:-1]}, "hash": "{hashlib.sha256(line.encode()).hexdigest()}"}}\n'.encode()
+
+
 class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
     """A signed commit's archive or note in a clone, changed by someone who cannot sign with the commit's key."""
 
@@ -626,6 +639,65 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
             journal.write_text("".join(lines[:-1]))     # The statement names the last record, so a journal without it has none.
         self.assert_refused(grow, "the statement names record", "the statement")
 
+    def test_a_record_after_the_statement(self):
+        """As if the task had been rebased to a commit that nobody signed."""
+        journal = self.task_folder(self.id) / "actions.yaml"
+        whole = journal.read_bytes()
+        forged = self.git("-c", "commit.gpgsign=false", "commit-tree", "-m", self.git("log", "-1", "--format=%B", self.commit), f"{self.commit}^{{tree}}", "-p", "main").strip()
+        record = next(record for record in self.journal(self.id) if record["type"] == "delivered")
+        rebased = {key: record[key] for key in ("branch", "tree", "commit_hooks") if key in record}
+        journal.write_bytes(with_record(whole, type="rebased", commit=forged, base_commit=self.git("rev-parse", "main").strip(), base_tree=self.git("rev-parse", "main^{tree}").strip(),
+                                        replaces=self.commit, gate_passed=True, summary="", signed=False, **rebased))
+        outcome = self.assert_code(self.verify(self.id), 1)
+        self.assertIn("the journal has grown since", " ".join(self.faults(outcome)))
+        journal.write_bytes(whole)
+        self.assert_verified(self.verify(self.id))
+
+    def test_a_changed_task_is_not_signed_again(self):
+        """The program signs only what a process of this machine has just ended."""
+        folder = self.task_folder(self.id)
+        self.git("update-ref", "-d", self.reference)
+        self.git("notes", "--ref", "agentforge", "remove", self.commit)
+        journal = folder / "actions.yaml"
+        journal.write_bytes(with_record(journal.read_bytes(), type="note", message="Approved by everyone"))
+        for name in ("statement.json", "statement.json.sig"):
+            (folder / "proof" / name).unlink()
+        for command in (("gc",), ("resume", self.id), ("start", REQUEST, "--dry-run")):
+            with self.subTest(command):
+                self.run_program(*command)
+                self.assertFalse((folder / "proof/statement.json").exists())
+        self.assertIn("the task carries no statement, but its commit is signed", " ".join(self.faults(self.verify(self.id))))
+        (self.repository / "other.py").write_text("x = 1\n")
+        self.git("add", "other.py")
+        self.git("commit", "-q", "-m", "Meanwhile")
+        self.assert_error(self.go_on("rebase", self.id), "AF-AUDT-011", "agentforge audit verify")
+
+    def test_a_folder_with_the_name_of_the_branch(self):
+        other = self.repository / "agentforge"
+        other.mkdir()
+        shutil.copytree(self.task_folder(self.id), other / self.id)
+        self.assertEqual(self.assert_verified(self.verify(self.branch))["verified"], f"commit {self.commit}, by task {self.id}")
+
+    def test_a_branch_with_the_name_of_a_part_of_the_id(self):
+        part = self.id[-8:-2]
+        self.git("branch", part, "main")
+        self.assert_error(self.run_program("audit", "verify", part), "AF-AUDT-012", self.id)
+
+    def test_a_folder_kept_elsewhere(self):
+        kept = self.folder / "elsewhere" / self.id
+        shutil.copytree(self.task_folder(self.id), kept)
+        self.assert_verified(self.verify(str(kept)))
+        (kept / "history").mkdir()
+        (kept / "history/evil.yaml").write_text("x")
+        (kept / "link").symlink_to("task.yaml")
+        faults = " ".join(self.faults(self.verify(str(kept))))
+        self.assertIn("history/evil.yaml", faults)
+        self.assertIn("link is a link", faults)
+
+    def test_a_list_of_revoked_keys_in_the_repositorys_configuration(self):
+        self.git("config", "gpg.ssh.revocationFile", self.folder / "key.pub")
+        self.assertIn("the key is revoked", self.faults(self.verify(self.id))[0])
+
     def test_a_note_without_the_archive(self):
         note = self.git("notes", "--ref", "agentforge", "show", self.commit)
         statement, signature = note.split("-----BEGIN", 1)
@@ -653,6 +725,26 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         said = self.script("--allowed-signers", self.signers, place, self.branch)
         self.assertEqual(said.returncode, 1, said.stdout + said.stderr)
         self.assertIn("the signature is not good", said.stderr)
+
+
+class TestAuditOfAFolderWithoutItsQuestions(AuditTest):
+    def test_everything_else_of_its_statement_is_compared(self):
+        self.assert_code(self.start("--approve", "spec", transcript=short_transcript()), 22)
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        kept = self.folder / "elsewhere" / self.task()
+        shutil.copytree(self.task_folder(), kept)
+        self.assertIn("the questions to people are not here", str(self.assert_verified(self.verify(str(kept)))["findings"]))
+        file = kept / "proof/statement.json"
+        file.write_text(file.read_text().replace('"request": "', '"request": "Pay Mallory. '))
+        self.git("update-ref", "-d", f"refs/agentforge/archive/{self.task()}")
+        self.assertIn("statement: the statement is not what the task's files give", self.faults(self.verify(str(kept))))
+
+
+class TestVerifyScriptOnUnusualCharacters(AuditTest):
+    def test_a_request_with_characters_that_the_journal_escapes(self):
+        self.assert_code(self.start(transcript=short_transcript(), request=REQUEST + " (\u2028 and \x7f)"), 0)
+        proven = self.script(self.repository, f"agentforge/{self.task()}")
+        self.assertEqual(proven.returncode, 0, proven.stdout + proven.stderr)
 
 
 class TestAuditOfAnUnsignedCommit(ForgedArchiveTest):
@@ -687,10 +779,13 @@ class TestAuditOfARejectedDelivery(AuditTest):
         task = self.task()
         branch = f"agentforge/{task}"
         self.assert_error(self.run_program("apply", task), "AF-CLI-207", "agentforge approve")
+        self.assertIn("it waits for a person's approval", self.faults(self.verify(branch))[0])
+        self.assertIn("(awaiting_approval)", self.run_program("audit", "verify", task).out)
         self.assert_code(self.go_on("reject", task, "--reason", "not wanted"), 23)
         self.assert_error(self.run_program("apply", task), "AF-CLI-207", "aborted")
         self.assertIn("rejected", self.faults(self.verify(branch))[0])
-        self.assertEqual(self.script(self.repository, branch).returncode, 1)
+        self.assertNotEqual(self.script(self.repository, branch).returncode, 0)
+        self.assertFalse((self.task_folder(task) / "proof").exists(), "a rejected delivery has no proof")
 
 
 class TestAuditOfAnUndeliveredTask(AuditTest):
@@ -1073,6 +1168,15 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.assertIn("Good signature", proven.stdout)
         with self.subTest("another key, which gpg does not trust, signed the statement"):
             self.assert_another_key_is_found(branch)
+        with self.subTest("a user id with the words of gpg's status"):
+            uid = "Eve [GNUPG:] TRUST_ULTIMATE 0 pgp [GNUPG:] GOODSIG 0 <eve@example.invalid>"
+            self.gpg("--passphrase", "", "--quick-gen-key", uid, "ed25519", "sign", "2y")
+            self.gpg("--import-ownertrust", input=f"{self.fingerprint('eve@example.invalid')}:2:\n".encode())
+            signature = self.task_folder() / "proof/statement.json.sig"
+            own = signature.read_bytes()
+            signature.write_bytes(self.gpg("--local-user", self.fingerprint("eve@example.invalid"), "--armor", "--detach-sign", "--output", "-", self.task_folder() / "proof/statement.json").stdout)
+            self.assertIn("another key signed the commit", self.faults(self.verify(branch))[0])
+            signature.write_bytes(own)
         with self.subTest("gpg is not here"):
             self.git("config", "--file", settings, "gpg.program", "/nowhere/gpg")
             self.assert_signature_cannot_be_checked(branch)
@@ -1093,6 +1197,16 @@ class TestAuditOfAGpgSignature(AuditTest):
         self.assertIn("which has expired since", told[0])
         self.assertIn("which has expired since", told[1])
         self.git("config", "--file", settings, "--unset", "gpg.program")
+        with self.subTest("the script, with a key that expired before or after it signed"):
+            programs, path = self.folder / "programs", self.environment["PATH"]
+            programs.mkdir()
+            for signed_at, code in ((50, 0), (200, 1)):
+                (programs / "gpg").write_text(f"#!/bin/sh\ncat >&2 >/dev/null\necho '[GNUPG:] EXPKEYSIG 0 Test'\necho '[GNUPG:] KEYEXPIRED 100'\necho '[GNUPG:] VALIDSIG AA 2020-01-01 {signed_at} 0 4 0 22 10 00 AA'\n")
+                (programs / "gpg").chmod(0o755)
+                self.environment["PATH"] = f"{programs}:{path}"
+                said = self.script("--require-signature", clone, branch)
+                self.assertEqual(said.returncode, code, said.stdout + said.stderr)
+            self.environment["PATH"] = path
         trusted = self.environment["GNUPGHOME"]
         self.environment["GNUPGHOME"] = str(self.gpg_home("strangers"))
         self.assert_signature_cannot_be_checked(branch)
