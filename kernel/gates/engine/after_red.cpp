@@ -160,7 +160,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
 }
 
 Result<void> GateEngine::AfterRed::gather_declared() {
-    AF_TRY(language_, engine_.language(call_.tree));
+    AF_TRY(language_, engine_.languages_.of(call_.tree));
     std::vector<std::string> problems;
     evidence_.declared = declared_tests(baseline_.test_suite, problems);
     evidence_.base_tests = baseline_.base_tests;
@@ -218,7 +218,7 @@ Result<void> GateEngine::AfterRed::compare_files_behind_links(const std::vector<
 Result<void> GateEngine::AfterRed::find_red_files() {
     std::set<std::string> files;
     AF_TRY(const auto changes, engine_.checkout_->changes(baseline_.base_tree, red_tree_));
-    AF_TRY(tests_in_red_, engine_.test_files(red_tree_));
+    AF_TRY(tests_in_red_, engine_.languages_.test_files(red_tree_));
     const std::set<std::string> in_red(tests_in_red_.begin(), tests_in_red_.end());
     for (const auto& change : changes) {
         if (in_red.contains(change.path)) { files.insert(change.path); }
@@ -235,7 +235,7 @@ Result<void> GateEngine::AfterRed::run_tests() {
     if (!evidence_.red_files.empty()) {
         AF_TRY(evidence_.red_run, engine_.run_red_tests(red_tree_, evidence_.red_files, false, stop_));
     }
-    AF_TRY(suite_, engine_.test_files(call_.tree));
+    AF_TRY(suite_, engine_.languages_.test_files(call_.tree));
     evidence_.run.trusted = true;
     // Integration tests wait for the end of REFACTOR and for delivery.
     const bool integration = !green_;
@@ -300,7 +300,7 @@ Result<void> GateEngine::AfterRed::check_quality() {
 
 /// Completes RED's run: measures more about the tree without the change.
 Result<void> GateEngine::AfterRed::complete_red_run() {
-    AF_TRY(const auto declared, engine_.declared_names(*language_, baseline_.specification, red_tree_));
+    AF_TRY(const auto declared, declared_names(*engine_.checkout_, *language_, baseline_.specification, red_tree_));
     waiting_ = waiting_files(*language_, baseline_.specification, evidence_.red_run, declared);
     if (!waiting_.empty()) {
         AF_TRY(evidence_.red_run, engine_.run_without_bodies(*language_, red_tree_, call_.tree, evidence_, stop_));
@@ -527,7 +527,7 @@ Result<std::map<std::string, std::string>> GateEngine::behind_links(const Langua
     AF_TRY(const auto files, checkout_->files(tree));
     AF_CHECK(checkout_->check_out(tree));
     for (const auto& file : files) {
-        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
+        if (!language.belongs_to_tests(file) || !is_link(*checkout_, file)) { continue; }
         // Counts each link of a chain, because each can be redirected.
         fs::path at = file;
         for (int hops = 0; hops < 20; ++hops) {
@@ -535,7 +535,7 @@ Result<std::map<std::string, std::string>> GateEngine::behind_links(const Langua
             bool turned = false;
             for (auto part = at.begin(); part != at.end() && !turned; ++part) {
                 so_far /= *part;
-                if (!is_link(so_far.string())) { continue; }
+                if (!is_link(*checkout_, so_far.string())) { continue; }
                 if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
                 std::error_code none;
                 fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
@@ -587,7 +587,7 @@ Result<void> GateEngine::run_without_change(const Language& language, const std:
 Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string& red_tree, const std::string& tree,
                                                               const std::vector<std::string>& tests) {
     std::vector<std::string> repeats;
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     std::vector<TestLine> lines;
     for (const auto& file : tests) {
         AF_TRY(const auto content, checkout_->file(tree, file));
@@ -613,7 +613,7 @@ Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string&
 
 Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
     const auto& held = call.baseline->held_out;
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
     if (const auto known = runs_.find(key); known != runs_.end()) {
         return judge_held_out(held, call.baseline->specification, known->second);

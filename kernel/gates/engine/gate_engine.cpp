@@ -17,30 +17,11 @@
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/stubs/scaffold.hpp"
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
 
-std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification) {
-    std::vector<SkeletonInterface> result;
-    const auto* interfaces = specification.if_contains("interfaces");
-    if (interfaces == nullptr || !interfaces->is_array()) { return result; }
-    for (const auto& item : interfaces->get_array()) {
-        const auto* interface = item.if_object();
-        if (interface == nullptr) { continue; }
-        SkeletonInterface each{text_of(*interface, "name"), text_of(*interface, "file"), text_of(*interface, "signature")};
-        const auto type = text_of(*interface, "type");
-        if (!each.name.empty() && !each.file.empty() && !each.signature.empty() && (type.empty() || type == "api")) {
-            result.push_back(std::move(each));
-        }
-    }
-    return result;
-}
-
-bool GateEngine::is_link(const std::string& path) const {
-    std::error_code none;
-    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout_->path() / path, none));
-}
 namespace {
 
 Violation make_violation(std::string check, std::string contract, const std::string& file, std::uint64_t line,
@@ -63,18 +44,6 @@ json::array outcomes(const std::vector<TestOutcome>& tests) {
 std::int64_t number_of(const json::object& line, const char* key) {
     const auto* found = line.if_contains(key);
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;
-}
-
-/// Returns the names of the functions that a specification declares, by file. Excludes constructors, because their objects may
-/// have to exist first.
-std::map<std::string, std::set<std::string>> declared_functions(const json::object& specification) {
-    std::map<std::string, std::set<std::string>> functions;
-    for (const auto& each : declarable_interfaces(specification)) {
-        const auto file = each.file.substr(each.file.rfind('/') == std::string::npos ? 0 : each.file.rfind('/') + 1);
-        const auto name = each.name.substr(each.name.find_last_of(".:#") + 1);
-        if (name != file.substr(0, file.find('.'))) { functions[each.file].insert(name); }
-    }
-    return functions;
 }
 
 }  // namespace
@@ -103,7 +72,10 @@ Result<std::string> cache_key(const GateCall& call) {
 }
 
 GateEngine::GateEngine(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
-    : checkout_(std::move(checkout)), options_(std::move(options)), processes_(processes) {}
+    : checkout_(std::move(checkout)),
+      options_(std::move(options)),
+      processes_(processes),
+      languages_(*checkout_, options_.languages_directory, options_.language) {}
 
 Result<void> GateEngine::prepare() {
     if (commands_ != nullptr) { return {}; }
@@ -112,36 +84,16 @@ Result<void> GateEngine::prepare() {
     commands_ = std::make_unique<LanguageCommands>(
         *checkout_, processes_, options_.scratch_directory, options_.environment, std::move(settings),
         DependencySettings{options_.dependencies_directory, options_.setup}, options_.log);
+    parts_ = std::unique_ptr<Parts>(new Parts{FunctionMarks(*checkout_, *commands_, current_)});
     return {};
-}
-
-Result<const Language*> GateEngine::language(const std::string& tree) {
-    if (const auto known = languages_.find(tree); known != languages_.end()) { return &known->second; }
-    std::optional<Language> found;
-    if (!options_.language.empty()) {
-        AF_TRY(auto loaded, load_language(options_.languages_directory, options_.language));
-        found = std::move(loaded);
-    } else {
-        AF_TRY(const auto files, checkout_->files(tree));
-        AF_TRY(auto detected, detect_language(options_.languages_directory, files));
-        found = std::move(detected);
-    }
-    if (!found) {
-        return Error{"AF-GATE-002", "No language that AgentForge knows was found in this repository.",
-                     options_.languages_directory, "Name a language in the settings, or add a file for it to config/languages.",
-                     ErrorKind::unavailable};
-    }
-    return &languages_.emplace(tree, std::move(*found)).first->second;
 }
 
 Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
     AF_CHECK(prepare());
     commands_->trust(call.baseline == nullptr ? call.tree : call.baseline->base_tree);
     const auto& name = call.request.gate;
-    specification_ = call.baseline == nullptr ? json::object{} : call.baseline->specification;
-    to_be_changed_ = declared_functions(specification_);
     const GateFacts facts = gate_facts(name);
-    judging_ = facts.judges_a_stage;
+    current_.begin(call);
     auto enforcement = Enforcement::every_edit;
     for (const auto& parameter : call.request.parameters) {
         if (name == gate_name::tests && parameter.key() == "scope" && parameter.value() == json::value("affected")) { continue; }
@@ -178,81 +130,25 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
     return facts.judges_tests ? red(call, stop) : after_red(call, stop);
 }
 
-Result<std::vector<std::string>> GateEngine::test_files(const std::string& tree) {
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(auto files, checkout_->files(tree));
-    std::vector<std::string> inlined;
-    for (const auto& file : files) {
-        if (!found->may_hold_tests(file)) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
-        if (content && !split_inline_tests(*content, found->inline_begins).tests.empty()) { inlined.push_back(file); }
-    }
-    std::erase_if(files, [&](const auto& file) { return !found->tests.matches(file); });
-    files.insert(files.end(), inlined.begin(), inlined.end());
-    std::sort(files.begin(), files.end());
-    return files;
-}
-
 Result<TestRun> GateEngine::run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
                                       std::int64_t number, const std::string& timeout) {
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     const auto key = tree + hash_of(texts(files)) + "/" + std::to_string(number);
     if (const auto known = runs_.find(key); known != runs_.end()) { return known->second; }
-    if (const auto known = judging_ ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) { return known->second; }
+    if (const auto known = current_.judges_a_stage() ? runs_.end() : runs_.find("kept " + key); known != runs_.end()) {
+        return known->second;
+    }
     AF_TRY(auto run,
-           commands_->run_tests(*found, tree, {.files = files, .names = {}, .judged = judging_, .timeout = timeout}, stop));
+           commands_->run_tests(*found, tree,
+                                {.files = files, .names = {}, .judged = current_.judges_a_stage(), .timeout = timeout}, stop));
     if (run.trusted) { runs_.emplace(run.kept_build ? "kept " + key : key, run); }
-    if (run.trusted && !run.not_built) { built_.insert((judging_ ? "judged " : "kept ") + tree); }
+    if (run.trusted && !run.not_built) { built_.add(tree); }
     return run;
-}
-
-Result<std::map<std::string, std::string>> GateEngine::marked_stubs(const Language& language, const std::string& tree,
-                                                                    const Stop& stop) {
-    constexpr std::size_t most_files = 5000;
-    std::map<std::string, std::string> contents;
-    if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return contents; }
-    AF_TRY(const auto files, checkout_->files(tree));
-    std::size_t read = 0;
-    for (const auto& file : files) {
-        if (!language.sources.matches(file) || language.belongs_to_tests(file) || ++read > most_files) { continue; }
-        AF_TRY(auto content, checkout_->file(tree, file));
-        if (content && is_valid_utf8(*content)) { contents.emplace(file, std::move(*content)); }
-    }
-    return marked_in(language, contents, to_be_changed_, stop);
-}
-
-Result<std::map<std::string, std::string>> GateEngine::marked_in(const Language& language,
-                                                                 const std::map<std::string, std::string>& contents,
-                                                                 const std::map<std::string, std::set<std::string>>& named,
-                                                                 const Stop& stop) {
-    if (language.commands.contains("stubs")) {
-        json::object names;
-        for (const auto& [file, some] : named) { names[file] = texts({some.begin(), some.end()}); }
-        return marked_by_command(language, {{"contents", json::value_from(contents)}, {"named", std::move(names)}}, stop);
-    }
-    std::map<std::string, std::string> marked;
-    for (const auto& [file, content] : contents) {
-        auto text = mark_stubs(content, language.code, language.stubs, language.skeleton_marker,
-                               named.contains(file) ? named.at(file) : std::set<std::string>{});
-        if (text != content) { marked.emplace(file, std::move(text)); }
-    }
-    return marked;
-}
-
-Result<std::map<std::string, std::string>> GateEngine::marked_by_command(const Language& language, json::object input,
-                                                                         const Stop& stop) {
-    std::map<std::string, std::string> marked;
-    input["marker"] = language.skeleton_marker;
-    AF_TRY(const auto lines, commands_->run_for_lines(language, "stubs", "", input, stop));
-    for (const auto& line : lines) {
-        if (line.if_contains("path") != nullptr) { marked.emplace(text_of(line, "path"), text_of(line, "content")); }
-    }
-    return marked;
 }
 
 Result<TestRun> GateEngine::run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
                                           const Stop& stop) {
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}};
     TestRun run;
     if (again) {
@@ -270,16 +166,16 @@ Result<void> GateEngine::mark_stub_failures(const Language& language, const std:
     for (auto& test : run.tests) {
         if (!run.trusted || !broken(test)) { continue; }
         const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
-        if (!by_result && !lacks_specified_name(language, specification_, test.message)) { continue; }
+        if (!by_result && !lacks_specified_name(language, current_.specification(), test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("hits an error in the code's result: " + test.message, 500);
     }
     if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     auto key = tree + hash_of(texts(files));
-    for (const auto& [file, names] : to_be_changed_) { key += file + hash_of(texts({names.begin(), names.end()})); }
+    for (const auto& [file, names] : current_.to_be_changed()) { key += file + hash_of(texts({names.begin(), names.end()})); }
     if (!at_stubs_.contains(key)) {
         std::set<std::string> ids;
-        AF_TRY(auto marked, marked_stubs(language, tree, stop));
+        AF_TRY(auto marked, parts_->marks.marked_stubs(language, tree, stop));
         if (!marked.empty()) {
             commands_->overlay_files(std::move(marked));
             const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
@@ -382,7 +278,7 @@ Result<std::vector<std::string>> GateEngine::affected_files(const GateCall& call
     std::vector<std::string> unit = suite;
     std::erase_if(unit, [&](const std::string& file) { return is_integration_test(file); });
     if (call.baseline == nullptr || call.baseline->base_tree.empty()) { return unit; }
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     std::set<std::string> chosen(call.baseline->test_files.begin(), call.baseline->test_files.end());
     std::vector<std::string> sources;
@@ -425,14 +321,9 @@ Result<std::vector<std::string>> GateEngine::affected_files(const GateCall& call
     return unit;
 }
 
-Result<bool> GateEngine::needs_no_build(const std::string& tree) {
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const auto* chosen, commands_->runner(*found, tree));
-    return chosen != nullptr && chosen->format == "agentforge-lines";
-}
-
 Result<std::string> GateEngine::why_no_test_could_run(const std::string& tree, const Stop& stop) {
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
+    AF_TRY(const bool runs_as_it_is, commands_->needs_no_build(*found, tree));
     if (!runs_as_it_is) { return std::string(); }
     AF_TRY(const auto run, run_tests(tree, {}, stop));
     return run.trusted || run.crashed ? std::string() : run.distrust;
@@ -494,7 +385,7 @@ private:
 Result<GateReport> GateEngine::tests(const GateCall& call, const Stop& stop) { return TestsGate(*this, call, stop).measure(); }
 
 Result<GateReport> GateEngine::TestsGate::measure() {
-    AF_TRY(files_, engine_.test_files(call_.tree));
+    AF_TRY(files_, engine_.languages_.test_files(call_.tree));
     total_ = files_.size();
     AF_CHECK(choose_files());
     if (files_.empty()) { return report_no_tests(); }
@@ -548,7 +439,7 @@ bool GateEngine::TestsGate::add_files_under(const std::string& place, std::vecto
 }
 
 Result<void> GateEngine::TestsGate::choose_single_tests() {
-    AF_TRY(const auto* found, engine_.language(call_.tree));
+    AF_TRY(const auto* found, engine_.languages_.of(call_.tree));
     AF_TRY(const auto* runner, engine_.commands_->runner(*found, call_.tree));
     if (runner != nullptr && runner->single) { names_ = requested_test_names(call_.request.paths); }
     return {};
@@ -580,9 +471,9 @@ Result<TestRun> GateEngine::TestsGate::run_chosen() {
         const auto number = number_of(call_.request.parameters, "run");
         return engine_.run_suite(call_.tree, files_, true, wanted, stop_, number == 0 ? 1 : number);
     }
-    AF_TRY(const auto* found, engine_.language(call_.tree));
-    return engine_.commands_->run_tests(*found, call_.tree, {files_, {names_.begin(), names_.end()}, engine_.judging_, {}},
-                                        stop_);
+    AF_TRY(const auto* found, engine_.languages_.of(call_.tree));
+    return engine_.commands_->run_tests(*found, call_.tree,
+                                        {files_, {names_.begin(), names_.end()}, engine_.current_.judges_a_stage(), {}}, stop_);
 }
 
 /// A runner may run more than requested, but not less.
@@ -678,7 +569,7 @@ Result<std::vector<TreeChange>> GateEngine::scope(const GateCall& call) {
 
 Result<GateReport> GateEngine::syntax(const GateCall& call, const Stop& stop) {
     GateReport report;
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, scope(call));
     json::array files;
     for (const auto& change : changes) {
@@ -747,12 +638,11 @@ Result<std::vector<Violation>> GateEngine::type_errors(const Language& language,
 Result<std::vector<Violation>> GateEngine::build_errors(const Language& language, const TypeChecker& checker,
                                                         const std::string& tree, const Stop& stop) {
     // Gates of later phases measure the same tree again.
-    const auto key = (judging_ ? "judged " : "kept ") + tree;
-    if (commands_->has_no_overlay() && built_.contains(key)) { return std::vector<Violation>{}; }
-    AF_TRY(const auto built, commands_->build(language, tree, judging_, stop));
+    if (commands_->has_no_overlay() && built_.contains(tree)) { return std::vector<Violation>{}; }
+    AF_TRY(const auto built, commands_->build(language, tree, current_.judges_a_stage(), stop));
     std::vector<Violation> found;
     if (built.built) {
-        if (commands_->has_no_overlay()) { built_.insert(key); }
+        if (commands_->has_no_overlay()) { built_.add(tree); }
         return found;
     }
     const auto messages = checker.command.error.empty()
@@ -794,8 +684,8 @@ Result<std::vector<Violation>> GateEngine::syntax_errors(const Language& languag
 Result<GateReport> GateEngine::types(const GateCall& call, const Stop& stop) {
     GateReport report;
     report.passed = true;
-    AF_TRY(const auto* found, language(call.tree));
-    AF_TRY(const auto* declared, type_checker_of_project(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    AF_TRY(const auto* declared, languages_.type_checker(call.tree));
     // True because no required checker complained; the fact `type_check` tells that none ran.
     report.facts = {{"type_check_passing", true}, {"type_check", "not configured"}};
     report.summary = no_type_checker;
@@ -979,7 +869,7 @@ Result<void> GateEngine::measure_files(const Language& language, const std::vect
 Result<std::vector<Finding>> GateEngine::findings(const std::string& tree, const std::vector<std::string>& paths,
                                                   const Stop& stop, std::vector<UnmeasuredFile>* not_measured) {
     AF_CHECK(prepare());
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     AF_TRY(const auto checks, this->checks(Enforcement::phase_end));
     AF_TRY(const auto files, checkout_->files(tree));
     const bool measures = found->commands.contains("metrics") || !found->code.empty();
@@ -1061,7 +951,7 @@ Result<GateReport> GateEngine::conformance(const GateCall& call, Enforcement enf
 }
 
 Result<GateReport> GateEngine::ConformanceGate::measure() {
-    AF_TRY(language_, engine_.language(call_.tree));
+    AF_TRY(language_, engine_.languages_.of(call_.tree));
     AF_TRY(checks_, engine_.checks(enforcement_));
     AF_CHECK(read_versions());
     AF_CHECK(engine_.measure_files(*language_, checks_, {&before_, &now_}, stop_));  // One command measures both.
@@ -1091,7 +981,7 @@ Result<void> GateEngine::ConformanceGate::measure_coverage() {
     const bool covered =
         std::any_of(checks_.begin(), checks_.end(), [](const auto& check) { return check.metric == "untested-percent"; });
     if (!covered || !call_.request.paths.empty() || call_.baseline == nullptr || now_.empty()) { return {}; }
-    AF_TRY(const auto tests, engine_.test_files(call_.tree));
+    AF_TRY(const auto tests, engine_.languages_.test_files(call_.tree));
     AF_TRY(auto measured, engine_.coverage(call_.baseline->base_tree, call_.tree, tests, false, stop_));
     // The message may quote a held-out test.
     if (!measured.problem.empty() && !call_.baseline->held_out.files.empty()) { measured.problem = "its command failed"; }
@@ -1180,48 +1070,18 @@ void GateEngine::ConformanceGate::sum_up(std::size_t total, std::size_t fresh) {
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateEngine::scaffold(const std::string& tree) {
-    std::vector<std::pair<std::string, std::string>> files;
-    const auto found = language(tree);
-    if (!found.ok()) {
-        if (has_no_language(found.error())) { return files; }  // The tree has no language yet.
-        return found.error();
-    }
-    AF_TRY(const auto tests, test_files(tree));
-    if (!tests.empty()) { return files; }
-    for (const auto& file : (*found)->scaffold) {
-        AF_TRY(const auto content, checkout_->file(tree, file.path));
-        const bool adds = file.append || !file.before.empty();
-        const bool changes = content ? adds && content->find(file.content) == std::string::npos : !adds;
-        if (!changes || (content && !file.unless.empty() && RE2::PartialMatch(*content, file.unless))) { continue; }
-        if (!file.when.empty()) {
-            AF_TRY(const auto all, checkout_->files(tree));
-            AF_TRY(const bool wanted,
-                   holds(file.when, all, [&](const std::string& path) { return checkout_->file(tree, path); }));
-            if (!wanted) { continue; }
-        }
-        std::string text = content.value_or("");
-        if (!file.before.empty()) {
-            re2::StringPiece place;
-            if (!RE2::PartialMatch(text, RE2(file.before, RE2::Quiet), &place)) { continue; }
-            text.insert(static_cast<std::size_t>(place.data() - text.data()), file.content);
-            files.emplace_back(file.path, std::move(text));
-            continue;
-        }
-        if (!text.empty() && text.back() != '\n') { text += '\n'; }
-        files.emplace_back(file.path, text + file.content);
-    }
-    return files;
+    return scaffold_of(*checkout_, languages_, tree);
 }
 
 Result<std::vector<SetupStep>> GateEngine::setup_steps(const std::string& tree) {
     AF_CHECK(prepare());
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     return commands_->setup_steps(*found, tree);
 }
 
 Result<void> GateEngine::set_up(const std::string& tree, const Stop& stop) {
     AF_CHECK(prepare());
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     return commands_->set_up(*found, tree, stop);
 }
 

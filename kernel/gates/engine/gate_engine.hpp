@@ -13,10 +13,16 @@
 
 #include "gates/conformance/conformance_search.hpp"
 #include "gates/conformance/named_violations.hpp"
+#include "gates/engine/built_trees.hpp"
+#include "gates/engine/current_call.hpp"
 #include "gates/engine/mention_index.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/gate_runner.hpp"
+#include "gates/language/tree_languages.hpp"
 #include "gates/run/language_commands.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/stubs/function_marks.hpp"
+#include "gates/stubs/waiting.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -25,8 +31,6 @@ namespace agentforge::kernel {
 /// Returns the identity of one measurement: gate, tree, paths, parameters and baseline.
 [[nodiscard]] Result<std::string> cache_key(const GateCall& call);
 
-/// Returns the interfaces of a specification that can be declared: those with a file and a signature.
-[[nodiscard]] std::vector<SkeletonInterface> declarable_interfaces(const json::object& specification);
 /// A changed line, and the tests that run it. If it compares with a literal of the tests: the tests that run the code after it.
 struct CoveredLine {
     std::string file;
@@ -34,17 +38,6 @@ struct CoveredLine {
     std::string special;             ///< The literal. Empty if the line compares with none.
     std::vector<std::string> tests;  ///< The first five.
 };
-
-/// True if a message is only about missing names that appear in the specification's interfaces, components or files. A name in
-/// `declared` is not missing: the test looks for it in the wrong place. `test_file`: the file that does not load, if known.
-[[nodiscard]] bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
-                                        const std::set<std::string>& declared = {}, const std::string& test_file = {});
-
-/// Returns the files of a run that do not load or build only because what they test does not exist yet: each message is about a
-/// missing name that appears in the specification's interfaces, components or files, or names nothing. Empty if any message says
-/// something else.
-[[nodiscard]] std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
-                                                  const std::set<std::string>& declared = {});
 
 /// Settings for running mutants of a change.
 struct MutationRequest {
@@ -85,8 +78,6 @@ public:
     [[nodiscard]] Result<std::vector<Finding>> findings(const std::string& tree, const std::vector<std::string>& paths,
                                                         const Stop& stop, std::vector<UnmeasuredFile>* not_measured = nullptr);
     [[nodiscard]] TreeCheckout& checkout() noexcept { return *checkout_; }
-    /// Returns the configured language, or the one detected once for each tree. Errors: AF-GATE-002.
-    [[nodiscard]] Result<const Language*> language(const std::string& tree);
     [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> skeleton(
         const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
 
@@ -154,8 +145,6 @@ private:
     [[nodiscard]] Result<std::vector<Violation>> errors_with_declarations(const Language& language, const TypeChecker& checker,
                                                                           const std::string& tree, const DeclaredFiles& files,
                                                                           const Stop& stop);
-    /// Returns the first type checker that the project declares, or null.
-    [[nodiscard]] Result<const TypeChecker*> type_checker_of_project(const std::string& tree);
 
     [[nodiscard]] Result<void> prepare();
     /// Returns the mutants, by file, of the lines that differ between the trees (of `whole_files`: of all lines), except those
@@ -232,26 +221,6 @@ private:
     [[nodiscard]] Result<void> alter_outside_functions(const Language& language, const std::string& red_tree,
                                                        const std::string& tree, const GreenEvidence& evidence, TestRun& run,
                                                        const Stop& stop);
-    /// Returns the names of the specification's interfaces whose skeletons are in this tree.
-    [[nodiscard]] Result<std::set<std::string>> declared_names(const Language& language, const json::object& specification,
-                                                               const std::string& tree);
-    /// The changed sources: their contents and the numbers of their changed lines.
-    struct ChangedSources {
-        std::map<std::string, std::string> contents;
-        std::map<std::string, std::set<std::uint64_t>> lines;
-    };
-    [[nodiscard]] Result<ChangedSources> changed_sources(const Language& language, const std::string& red_tree,
-                                                         const std::string& tree);
-    /// What a changed function does first when it is called.
-    enum class Mark : unsigned char {
-        end_test = 1,  ///< Ends the calling test.
-        fail_test,     ///< Fails the calling test and goes on: for languages that have StubRules::failed.
-        idle,          ///< Something without effect: for languages with a command `stubs`.
-    };
-    /// Marks the changed functions. Returns the altered files.
-    [[nodiscard]] Result<std::map<std::string, std::string>> marked_changes(const Language& language,
-                                                                            const ChangedSources& sources, Mark mark,
-                                                                            const Stop& stop);
     /// Runs the tests again that `run` lost because a mark ended their program, with marks that end none.
     [[nodiscard]] Result<void> run_lost_tests(const Language& language, const std::string& tree, const ChangedSources& sources,
                                               const GreenEvidence& evidence, TestRun& run, const Stop& stop);
@@ -274,10 +243,6 @@ private:
                                                      bool special_only, const Stop& stop);
     /// Returns the files and folders of a tree that its tests reach through links, each with its link. They count as tests.
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
-    /// True if a file of the checked-out tree is a link.
-    [[nodiscard]] bool is_link(const std::string& path) const;
-    /// True if one of the kernel's runners runs the tests directly from the sources.
-    [[nodiscard]] Result<bool> needs_no_build(const std::string& tree);
     /// For a project without tests: returns what prevents its runner from running the kernel's own canary tests, such as a
     /// missing package. Empty: nothing does, or the runner has to build something first.
     [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);
@@ -294,17 +259,6 @@ private:
     /// of these files, in which each such function ends any test that reaches it.
     [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
                                                   const std::vector<std::string>& files, TestRun& run, const Stop& stop);
-    /// Returns the sources with stubs, marked for such a run: path and content.
-    [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree,
-                                                                          const Stop& stop);
-    /// The same for these contents. Functions in `named` for their file count as stubs, whatever they do.
-    [[nodiscard]] Result<std::map<std::string, std::string>> marked_in(const Language& language,
-                                                                       const std::map<std::string, std::string>& contents,
-                                                                       const std::map<std::string, std::set<std::string>>& named,
-                                                                       const Stop& stop);
-    /// The same with the language's command `stubs`. `input`: what it reads besides the marker.
-    [[nodiscard]] Result<std::map<std::string, std::string>> marked_by_command(const Language& language, json::object input,
-                                                                               const Stop& stop);
     /// Calls `run_tests` with a separate timeout for integration tests. Skips integration tests unless `integration` is set or
     /// `always` names them.
     [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
@@ -318,7 +272,6 @@ private:
     /// Returns the test files that the task's changes may affect, and RED's, without integration tests.
     [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite,
                                                                   const Stop& stop);
-    [[nodiscard]] Result<std::vector<std::string>> test_files(const std::string& tree);
     /// Returns the files that the call is about: its paths, or what changed since the user's commit, or all; without deleted
     /// ones.
     [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
@@ -337,24 +290,27 @@ private:
 
     std::unique_ptr<TreeCheckout> checkout_;
     GateRunner::Options options_;
-    std::unique_ptr<LanguageCommands> commands_;
     ProcessRunner& processes_;
-    std::map<std::string, Language> languages_;                   ///< By tree.
-    std::map<std::string, TestRun, std::less<>> runs_;            ///< By tree and files.
-    std::map<std::string, Declared> declared_;                    ///< By tree and interfaces.
-    std::map<std::string, std::set<std::string>> at_stubs_;       ///< By tree and files: ids of tests that reach a stub.
-    json::object specification_;                                  ///< Specification of the current call.
-    std::map<std::string, std::set<std::string>> to_be_changed_;  ///< By file: functions that the call's specification declares.
-    std::map<std::string, LanguageCommands::LinesRun> lines_;     ///< By tree, and by files if the command takes any.
-    std::map<std::string, std::vector<std::string>> files_;       ///< By tree.
+    TreeLanguages languages_;
+    CurrentCall current_;
+    BuiltTrees built_{current_};
+    std::unique_ptr<LanguageCommands> commands_;
+    /// What measures, once the settings are known.
+    struct Parts {
+        FunctionMarks marks;
+    };
+    std::unique_ptr<Parts> parts_;
+    std::map<std::string, TestRun, std::less<>> runs_;         ///< By tree and files.
+    std::map<std::string, Declared> declared_;                 ///< By tree and interfaces.
+    std::map<std::string, std::set<std::string>> at_stubs_;    ///< By tree and files: ids of tests that reach a stub.
+    std::map<std::string, LanguageCommands::LinesRun> lines_;  ///< By tree, and by files if the command takes any.
+    std::map<std::string, std::vector<std::string>> files_;    ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
     Globs integration_;
     MentionIndex mentions_;
     std::string mentions_tree_;                                         ///< The tree that `mentions_` describes. Empty: none.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< Cache of behind_links, by tree.
     std::set<std::string> meaningful_;                                  ///< Trees on which the new tests proved meaningful.
-    std::set<std::string> built_;  ///< Trees that build, with the folder: `judged <tree>`, `kept <tree>`.
-    bool judging_ = false;         ///< The running gate judges a phase.
 };
 
 }  // namespace agentforge::kernel

@@ -100,7 +100,7 @@ private:
 Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) { return RedGate(*this, call, stop).judge(); }
 
 Result<GateReport> GateEngine::RedGate::judge() {
-    AF_TRY(language_, engine_.language(call_.tree));
+    AF_TRY(language_, engine_.languages_.of(call_.tree));
     gather_declared();
     AF_CHECK(find_kernel_files());
     AF_CHECK(sort_changes());
@@ -189,7 +189,7 @@ Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const 
 Result<void> GateEngine::RedGate::refuse_links() {
     if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
     for (const auto& path : evidence_.test_paths) {
-        if (!engine_.is_link(path)) { continue; }
+        if (!is_link(checkout_, path)) { continue; }
         evidence_.problems.push_back(path + " is a link; use regular files for tests, so that their content is locked.");
     }
     return {};
@@ -212,7 +212,7 @@ Result<void> GateEngine::RedGate::find_declared_files() {
 
 Result<void> GateEngine::RedGate::run_tests() {
     AF_TRY(evidence_.run, engine_.run_red_tests(call_.tree, {files_.begin(), files_.end()}, false, stop_));
-    AF_TRY(evidence_.declared_names, engine_.declared_names(*language_, baseline_.specification, call_.tree));
+    AF_TRY(evidence_.declared_names, declared_names(checkout_, *language_, baseline_.specification, call_.tree));
     evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
     report_.facts["confinement"] = evidence_.run.confinement;
     report_.facts["notes"] = json::array(evidence_.run.notes.begin(), evidence_.run.notes.end());

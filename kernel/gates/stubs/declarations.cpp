@@ -125,7 +125,7 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     AF_CHECK(prepare());
     if (interfaces.empty()) { return WrittenFiles(); }
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     // RED's tests must then fail without a skeleton.
     if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return WrittenFiles(); }
     AF_TRY(const auto existing, checkout_->files(tree));
@@ -191,7 +191,7 @@ Result<bool> GateEngine::replaces_lines(const std::string& tree, const DeclaredF
 
 Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
                                              const Stop& stop) {
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     AF_TRY(auto errors, errors_with_declarations(*found, checker, tree, result.files, stop));
     if (errors.empty()) { return {}; }
     AF_TRY(const auto before, errors_with_declarations(*found, checker, tree, {}, stop));
@@ -209,7 +209,7 @@ Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const s
         AF_TRY(errors, errors_with_declarations(*found, checker, tree, tried, stop));
         std::erase_if(errors, is_old);
     }
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const bool runs_as_it_is, commands_->needs_no_build(*found, tree));
     if (errors.empty() || runs_as_it_is) {
         result.files = std::move(tried);
     } else {
@@ -226,25 +226,15 @@ Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree
     if (const auto known = declared_.find(key); known != declared_.end()) { return &known->second; }
     AF_TRY(const auto written, declarations(tree, interfaces, stop));
     Declared result{.files = {written.begin(), written.end()}, .errors = {}};
-    AF_TRY(const auto* checker, type_checker_of_project(tree));
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const auto* checker, languages_.type_checker(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
+    AF_TRY(const bool runs_as_it_is, commands_->needs_no_build(*found, tree));
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
     // Without a build step, a type error does not stop tests from running. A body that no longer fits its changed signature may.
     if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
         AF_CHECK(stub_broken_callers(*checker, tree, result, stop));
     }
     return &declared_.emplace(key, std::move(result)).first->second;
-}
-
-Result<const TypeChecker*> GateEngine::type_checker_of_project(const std::string& tree) {
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const auto files, checkout_->files(tree));
-    const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
-    for (const auto& checker : found->type_checkers) {
-        AF_TRY(const bool declared, holds(checker.declared_by, files, content));
-        if (declared) { return &checker; }
-    }
-    return nullptr;
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateEngine::skeleton(const std::string& tree,

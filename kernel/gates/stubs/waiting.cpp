@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting tests: they cannot load until the code that they test exists, because it was not declared or the language cannot
-// declare it. GREEN's gate measures them: it removes the new bodies again and checks that the tests fail.
+#include "gates/stubs/waiting.hpp"
+
 #include <algorithm>
 
 #include <re2/re2.h>
@@ -216,8 +216,6 @@ bool meets_skeleton(std::string_view message, const std::string& marker) {
     return !marker.empty() && message.starts_with("cannot be loaded: ") && message.find(marker) != std::string_view::npos;
 }
 
-bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
-
 /// Marks all tests of a file as failed if the file, while it loads, calls a function whose body was removed.
 void fail_tests_of_broken_files(TestRun& run, const TestRun& whole, const std::string& marker) {
     std::set<std::string> files;
@@ -234,6 +232,8 @@ void fail_tests_of_broken_files(TestRun& run, const TestRun& whole, const std::s
 }
 
 }  // namespace
+
+bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
 std::string unimported_name(std::string_view message, const std::set<std::string>& declared) {
     static const RE2 at_linking("undefined reference");
@@ -265,8 +265,8 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     return files;
 }
 
-Result<std::set<std::string>> GateEngine::declared_names(const Language& language, const json::object& specification,
-                                                         const std::string& tree) {
+Result<std::set<std::string>> declared_names(TreeCheckout& checkout, const Language& language, const json::object& specification,
+                                             const std::string& tree) {
     std::set<std::string> names;
     if (language.skeleton_marker.empty()) { return names; }
     for (const json::value& each : list_of(specification, "interfaces")) {
@@ -274,7 +274,7 @@ Result<std::set<std::string>> GateEngine::declared_names(const Language& languag
         const std::string file = text_of(each.get_object(), "file");
         const std::string name = text_of(each.get_object(), "name");
         if (file.empty() || name.empty()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
+        AF_TRY(const auto content, checkout.file(tree, file));
         const std::string last = name.substr(name.find_last_of(".:") + 1);
         const bool is_there = content && content->find(language.skeleton_marker) != std::string::npos &&
                               RE2::PartialMatch(*content, R"(\b)" + RE2::QuoteMeta(last) + R"(\b)");
@@ -283,46 +283,12 @@ Result<std::set<std::string>> GateEngine::declared_names(const Language& languag
     return names;
 }
 
-Result<GateEngine::ChangedSources> GateEngine::changed_sources(const Language& language, const std::string& red_tree,
-                                                               const std::string& tree) {
-    ChangedSources sources;
-    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
-    for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {
-            continue;
-        }
-        AF_TRY(auto now, checkout_->file(tree, change.path));
-        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
-        if (!now) { continue; }
-        sources.lines[change.path] = changed_line_numbers(*now, before.value_or(""));
-        sources.contents[change.path] = std::move(*now);
-    }
-    return sources;
-}
-
-Result<std::map<std::string, std::string>> GateEngine::marked_changes(const Language& language, const ChangedSources& sources,
-                                                                      Mark mark, const Stop& stop) {
-    if (language.commands.contains("stubs")) {
-        json::object input{{"contents", json::value_from(sources.contents)},
-                           {"lines", json::value_from(sources.lines)},
-                           {"idle", mark == Mark::idle}};
-        return marked_by_command(language, std::move(input), stop);
-    }
-    std::map<std::string, std::string> marked;
-    for (const auto& [path, content] : sources.contents) {
-        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker,
-                                      mark == Mark::fail_test);
-        if (text != content) { marked.emplace(path, std::move(text)); }
-    }
-    return marked;
-}
-
 Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                              const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     if (!found->commands.contains("stubs")) { return {}; }
-    AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
-    AF_TRY(auto marked, marked_changes(*found, sources, Mark::idle, stop));
+    AF_TRY(const auto sources, changed_sources(*checkout_, *found, call.baseline->compared_tree(), call.tree));
+    AF_TRY(auto marked, parts_->marks.marked_changes(*found, sources, Mark::idle, stop));
     if (marked.empty()) { return {}; }
     TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
     selection.instead = std::move(marked);
@@ -344,8 +310,8 @@ Result<TestRun> GateEngine::run_without_bodies(const Language& language, const s
             return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
         });
     if (!loads) { return nothing; }
-    AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
-    AF_TRY(auto marked, marked_changes(language, sources, Mark::end_test, stop));
+    AF_TRY(const auto sources, changed_sources(*checkout_, language, red_tree, tree));
+    AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::end_test, stop));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
     commands_->overlay_files(std::move(marked));
     auto run = commands_->run_tests(language, tree, selection, stop);
@@ -371,7 +337,7 @@ Result<void> GateEngine::run_lost_tests(const Language& language, const std::str
         if (found == measured.end() || found->second == TestStatus::error) { lost.insert(test.id); }
     }
     if (lost.empty()) { return {}; }
-    AF_TRY(auto marked, marked_changes(language, sources, Mark::fail_test, stop));
+    AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::fail_test, stop));
     const TestSelection selection{
         .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
     commands_->overlay_files(std::move(marked));

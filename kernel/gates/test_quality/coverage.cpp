@@ -197,7 +197,7 @@ void add_reported_lines(const std::vector<json::object>& lines, Coverage& result
 Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::string& tree,
                                       const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     AF_TRY(const auto* runner, commands_->runner(*found, tree));
     const bool by_lines = runner != nullptr && runner->coverage;
     if ((!by_lines && !found->commands.contains("coverage")) || tests.empty() || base_tree.empty()) { return result; }

@@ -473,7 +473,7 @@ Result<std::vector<GateEngine::ResultMutant>> GateEngine::result_mutants(const G
     std::vector<ResultMutant> declared;
     std::vector<ResultMutant> others;
     auto named = named_components(call.baseline->specification);
-    for (const auto& [file, names] : to_be_changed_) {
+    for (const auto& [file, names] : current_.to_be_changed()) {
         for (const auto& name : names) { named.emplace(file, name); }
     }
     AF_TRY(const auto changes, checkout_->changes(before_tree, call.tree));
@@ -505,7 +505,7 @@ Result<std::optional<TestRun>> GateEngine::run_mutant(const Language& language, 
                                                       MutationRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(request.mutants_until - std::chrono::steady_clock::now());
     if (request.mutants_until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
-    if (evidence.cut_short || is_link(mutant.file)) { return std::optional<TestRun>(); }
+    if (evidence.cut_short || is_link(*checkout_, mutant.file)) { return std::optional<TestRun>(); }
     TestSelection selection;
     selection.files = files;
     selection.instead = {{mutant.file, mutant.content}};
@@ -554,7 +554,7 @@ Result<void> GateEngine::try_results(const GateCall& call, const Language& langu
 
 Result<void> GateEngine::try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
                                      const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     const std::size_t most = commands_->settings().mutants;
     if (most == 0) { return {}; }
     const bool guards_only = evidence.fresh.empty();
@@ -612,13 +612,13 @@ Result<void> GateEngine::add_unwritten_stubs(const GateCall& call, const Languag
                                              const Stop& stop) {
     // Counts only bodies with an explicit mark: an empty body or a constant may be intended.
     static const RE2 unwritten(R"(\.\.\.|\b(?:pass|raise|throw|panic|todo|unimplemented|abort)\b)");
-    for (const auto& [file, names] : to_be_changed_) {
+    for (const auto& [file, names] : current_.to_be_changed()) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
         if (!now || !before || !is_valid_utf8(*now)) { continue; }
         const auto functions = texts_of_functions(*now, names, language.code);
         const auto old = texts_of_functions(*before, names, language.code);
-        AF_TRY(const auto marked, marked_in(language, {{file, *now}}, {}, stop));
+        AF_TRY(const auto marked, parts_->marks.marked_in(language, {{file, *now}}, {}, stop));
         for (const auto& [name, written] : functions) {
             const auto known = old.find(name);
             const bool same =
@@ -634,7 +634,7 @@ Result<void> GateEngine::add_unwritten_stubs(const GateCall& call, const Languag
 
 Result<std::vector<std::string>> GateEngine::skeletons_left(const GateCall& call, const Stop& stop) {
     std::vector<std::string> places;
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     if (found->skeleton_marker.empty()) { return places; }
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
@@ -652,7 +652,7 @@ Result<std::vector<std::string>> GateEngine::skeletons_left(const GateCall& call
 }
 
 Result<std::vector<std::string>> GateEngine::removed_functions(const GateCall& call) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     std::vector<std::pair<std::string, std::string>> before_names;  // File and function.
     std::set<std::string> now_names;
@@ -680,7 +680,7 @@ Result<std::vector<std::string>> GateEngine::removed_functions(const GateCall& c
 
 Result<std::vector<std::string>> GateEngine::unnamed_files(const GateCall& call) {
     static const RE2 lock_of_dependencies(R"((?:^|/)(?:[^/]*[.-]lock(?:\.\w+)?|go\.sum|npm-shrinkwrap\.json)$)");
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     const std::string asked = call.baseline->request + "\n" + json::serialize(call.baseline->specification);
     std::vector<std::string> unnamed;
@@ -694,7 +694,7 @@ Result<std::vector<std::string>> GateEngine::unnamed_files(const GateCall& call)
 }
 
 Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
         if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path)) { continue; }
@@ -708,7 +708,7 @@ Result<std::optional<std::string>> GateEngine::changed_code(const GateCall& call
 }
 
 Result<bool> GateEngine::only_removes(const GateCall& call) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(call.baseline->base_tree, call.tree));
     for (const auto& change : changes) {
         if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path) || change.status == 'D') { continue; }
@@ -723,7 +723,7 @@ Result<bool> GateEngine::only_removes(const GateCall& call) {
 Result<std::vector<std::string>> GateEngine::tests_naming_new_data(const GateCall& call, const std::string& red_tree,
                                                                    const std::vector<std::string>& tests) {
     std::vector<std::string> found;
-    AF_TRY(const auto* known, language(call.tree));
+    AF_TRY(const auto* known, languages_.of(call.tree));
     AF_TRY(const auto changes, checkout_->changes(red_tree, call.tree));
     for (const auto& change : changes) {
         if (change.status != 'A' || known->sources.matches(change.path) || known->belongs_to_tests(change.path) ||
@@ -791,7 +791,7 @@ void add_former_failures(const GreenEvidence& green, const std::set<std::string>
 
 Result<void> GateEngine::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                           const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
     std::set<std::string> ids;
     std::map<std::string, std::string> old_files;
@@ -821,14 +821,14 @@ Result<void> GateEngine::run_former_tests(const GateCall& call, const GreenEvide
 
 Result<void> GateEngine::run_with_other_expectations(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
                                                      TestQualityEvidence& evidence, const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     TestSelection selection;
     std::map<std::string, std::set<std::string>> equating;  // File → its functions that must fail now.
     bool decisive = false;
     for (const auto& file : green.red_files) {
         AF_TRY(const auto now, checkout_->file(call.tree, file));
         AF_TRY(const auto before, checkout_->file(call.baseline->base_tree, file));
-        if (!now || is_link(file)) { continue; }
+        if (!now || is_link(*checkout_, file)) { continue; }
         auto lines = changed_line_numbers(*now, before.value_or(""));
         if (found->may_hold_tests(file)) {
             // Keeps only the lines of tests.
@@ -872,19 +872,19 @@ Result<void> GateEngine::run_with_other_expectations(const GateCall& call, const
 
 Result<void> GateEngine::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                     const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     if (found->varied_calls.empty()) { return {}; }
     AF_CHECK(checkout_->check_out(call.tree));
     std::set<std::string> declared;
     for (const auto& each : declarable_interfaces(call.baseline->specification)) {
         declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1));
     }
-    AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
+    AF_TRY(const auto sources, changed_sources(*checkout_, *found, call.baseline->compared_tree(), call.tree));
     std::vector<VariedFunction> functions;
     std::vector<std::vector<double>> numbers;
     TestSelection selection;
     for (const auto& [file, content] : sources.contents) {
-        if (is_link(file) || !is_valid_utf8(content)) { continue; }
+        if (is_link(*checkout_, file) || !is_valid_utf8(content)) { continue; }
         numbers.push_back(numbers_in(
             found->may_hold_tests(file) ? split_inline_tests(content, found->inline_begins).lines : content, found->code));
         for (const auto& rules : found->varied_calls) {
@@ -916,7 +916,7 @@ Result<void> GateEngine::vary_calls(const GateCall& call, const GreenEvidence& g
 
 Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
                                      TestQualityEvidence& evidence, const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
+    AF_TRY(const auto* found, languages_.of(call.tree));
     LanguageCommands::PlainSelection selection;
     selection.files = green.red_files;
     selection.all_pass = true;

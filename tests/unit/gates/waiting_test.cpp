@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/engine/gate_engine.hpp"
-#include "gates/language/language.hpp"
+#include "gates/stubs/waiting.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
