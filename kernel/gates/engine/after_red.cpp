@@ -133,7 +133,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     }
     GateCall whole = call_;
     whole.request.paths.clear();
-    AF_TRY(auto syntax, engine_.syntax(whole, stop_));
+    AF_TRY(auto syntax, engine_.parts_->checks.syntax(whole, stop_));
     const bool parses = syntax.passed;
     take_over(report_, std::move(syntax), {"syntax_passing"});
     if (!parses) {
@@ -233,14 +233,14 @@ Result<void> GateEngine::AfterRed::find_red_files() {
 Result<void> GateEngine::AfterRed::run_tests() {
     evidence_.red_run.trusted = true;
     if (!evidence_.red_files.empty()) {
-        AF_TRY(evidence_.red_run, engine_.run_red_tests(red_tree_, evidence_.red_files, false, stop_));
+        AF_TRY(evidence_.red_run, engine_.parts_->red_runs.run(red_tree_, evidence_.red_files, false, stop_));
     }
     AF_TRY(suite_, engine_.languages_.test_files(call_.tree));
     evidence_.run.trusted = true;
     // Integration tests wait for the end of REFACTOR and for delivery.
     const bool integration = !green_;
     if (!suite_.empty()) {
-        AF_TRY(evidence_.run, engine_.run_suite(call_.tree, suite_, integration, evidence_.red_files, stop_));
+        AF_TRY(evidence_.run, engine_.parts_->suite.run_suite(call_.tree, suite_, integration, evidence_.red_files, stop_));
     }
     return {};
 }
@@ -249,7 +249,7 @@ void GateEngine::AfterRed::leave_integration_tests_out() {
     judged_files_ = suite_;
     if (!green_) { return; }
     const auto waits = [&](const std::string& file) {
-        return engine_.is_integration_test(file) &&
+        return engine_.parts_->suite.is_integration_test(file) &&
                std::find(evidence_.red_files.begin(), evidence_.red_files.end(), file) == evidence_.red_files.end();
     };
     std::erase_if(evidence_.base_tests, [&](const TestOutcome& test) { return waits(test.file); });
@@ -260,7 +260,7 @@ void GateEngine::AfterRed::leave_integration_tests_out() {
 Result<void> GateEngine::AfterRed::check_sources() {
     GateCall whole = call_;
     whole.request.paths.clear();
-    AF_TRY(auto types, engine_.types(whole, stop_));
+    AF_TRY(auto types, engine_.parts_->checks.types(whole, stop_));
     take_over(report_, std::move(types), {"type_check_passing", "type_check"});
     AF_TRY(auto rules, engine_.conformance(whole, Enforcement::every_edit, stop_));
     take_over(
@@ -307,7 +307,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
     }
     if (evidence_.red_files.empty() && (!evidence_.run.invocations.empty() || !evidence_.run.reads.empty())) {
         // RED named no new test, so the change is not removed. Other tests must still run as before.
-        AF_TRY(auto before, engine_.run_tests(red_tree_, tests_in_red_, stop_));
+        AF_TRY(auto before, engine_.parts_->suite.run_tests(red_tree_, tests_in_red_, stop_));
         evidence_.red_run.invocations = std::move(before.invocations);
         evidence_.red_run.reads = std::move(before.reads);
     }
@@ -316,7 +316,7 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
 
 /// Lists tests whose result varies without the task's change: these are not regressions. A second failure is a regression.
 Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
-    AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
+    AF_TRY(flaky_since_, engine_.parts_->suite.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());
     report_.facts["flaky_since"] = json::array(flaky_since_.begin(), flaky_since_.end());
     for (const auto& id : flaky_since_) {
@@ -329,7 +329,7 @@ Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
 
 Result<void> GateEngine::AfterRed::judge_tests() {
     verdict_ = deliver_ ? judge_deliver(evidence_) : judge_green(evidence_);
-    const bool untested = baseline_.test_suite.empty() && !engine_.commands_->settings().without_new_test;
+    const bool untested = baseline_.test_suite.empty() && !engine_.parts_->commands.settings().without_new_test;
     if (call_.request.gate == gate_name::deliver && untested) {
         // No stage wrote tests, so nothing shows what the code does.
         AF_TRY(const auto changed, engine_.changed_code(call_));
@@ -368,7 +368,7 @@ Result<void> GateEngine::AfterRed::judge_late_documents() {
 
 Result<void> GateEngine::AfterRed::judge_held_out_tests() {
     if (!nothing_blocks() || baseline_.held_out.files.empty()) { return {}; }
-    AF_TRY(auto judged, engine_.held_out(call_, stop_));
+    AF_TRY(auto judged, engine_.parts_->suite.held_out(call_, stop_));
     held_out_tests_ = judged.facts.at("held_out_tests").get_int64();
     for (auto& issue : judged.blocking) { verdict_.blocking.push_back(std::move(issue)); }
     for (auto& id : judged.facts.at("passing_tests").as_array()) {
@@ -403,7 +403,7 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
-    quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
+    quality_.without_new_test = engine_.parts_->commands.settings().without_new_test || may_keep_behaviour(baseline_.request);
     if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, engine_.only_removes(call_)); }
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
@@ -557,8 +557,8 @@ Result<void> GateEngine::run_without_change(const Language& language, const std:
         .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
     AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
     const bool commented = !selection.instead.empty();
-    AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
-    AF_CHECK(mark_stub_failures(language, red_tree, evidence.red_files, run, stop));
+    AF_TRY(auto run, parts_->commands.run_tests(language, red_tree, selection, stop));
+    AF_CHECK(parts_->red_runs.mark_stub_failures(language, red_tree, evidence.red_files, run, stop));
     const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
     const auto fails = [&](const TestOutcome& test) {
         return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
@@ -573,7 +573,7 @@ Result<void> GateEngine::run_without_change(const Language& language, const std:
     if (commented && (!run.trusted || failing < fresh.size())) {
         // The added comments may be the cause, so a run without them decides. Reports tests that pass only with the comments.
         const bool trusted = run.trusted;
-        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
+        AF_TRY(run, parts_->red_runs.run(red_tree, evidence.red_files, true, stop));
         for (const auto& test : run.tests) {
             if (trusted && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
                 meaning.text_tests.push_back(test.id);
@@ -609,20 +609,6 @@ Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string&
         }
     }
     return repeats;
-}
-
-Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
-    const auto& held = call.baseline->held_out;
-    AF_TRY(const auto* found, languages_.of(call.tree));
-    const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
-    if (const auto known = runs_.find(key); known != runs_.end()) {
-        return judge_held_out(held, call.baseline->specification, known->second);
-    }
-    // Reuses the build folder of the tree without these tests. Only the delivered tree is built from scratch with them.
-    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
-    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
-    if (run.trusted) { runs_.emplace(key, run); }
-    return judge_held_out(held, call.baseline->specification, run);
 }
 
 }  // namespace agentforge::kernel

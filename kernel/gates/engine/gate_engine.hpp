@@ -13,23 +13,25 @@
 
 #include "gates/conformance/conformance_search.hpp"
 #include "gates/conformance/named_violations.hpp"
+#include "gates/engine/affected_tests.hpp"
 #include "gates/engine/built_trees.hpp"
 #include "gates/engine/current_call.hpp"
-#include "gates/engine/mention_index.hpp"
+#include "gates/engine/red_runs.hpp"
 #include "gates/engine/rules.hpp"
+#include "gates/engine/source_checks.hpp"
+#include "gates/engine/suite_runs.hpp"
+#include "gates/engine/tests_gate.hpp"
 #include "gates/gate_runner.hpp"
 #include "gates/language/tree_languages.hpp"
 #include "gates/run/language_commands.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/stubs/declarations.hpp"
 #include "gates/stubs/function_marks.hpp"
 #include "gates/stubs/waiting.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
-
-/// Returns the identity of one measurement: gate, tree, paths, parameters and baseline.
-[[nodiscard]] Result<std::string> cache_key(const GateCall& call);
 
 /// A changed line, and the tests that run it. If it compares with a literal of the tests: the tests that run the code after it.
 struct CoveredLine {
@@ -91,10 +93,6 @@ public:
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
 
 private:
-    class TestsGate;
-    [[nodiscard]] Result<GateReport> tests(const GateCall& call, const Stop& stop);
-    [[nodiscard]] Result<GateReport> syntax(const GateCall& call, const Stop& stop);
-    [[nodiscard]] Result<GateReport> types(const GateCall& call, const Stop& stop);
     class ConformanceGate;
     [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement enforcement, const Stop& stop);
     class ViolationFix;
@@ -117,34 +115,6 @@ private:
     /// Returns the changed lines of code that repeat values of these test files: `file:line repeats …`. Errors: git's own.
     [[nodiscard]] Result<std::vector<std::string>> repeats_of_tests(const std::string& red_tree, const std::string& tree,
                                                                     const std::vector<std::string>& tests);
-    /// Runs the held-out tests. Errors: AF-GATE-005 cancelled; git's and the sandbox's own.
-    [[nodiscard]] Result<Verdict> held_out(const GateCall& call, const Stop& stop);
-
-    /// Path → content.
-    using DeclaredFiles = std::map<std::string, std::string>;
-    /// A specification's declarations, added to a tree.
-    struct Declared {
-        /// Turns callers of changed functions into stubs if the tree would not compile otherwise.
-        DeclaredFiles files;
-        std::vector<Violation> errors;  ///< New compiler errors that no stub removes.
-    };
-    /// Computed once for each tree and interfaces. Errors: those of `skeleton` and the checks.
-    [[nodiscard]] Result<const Declared*> declared(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
-                                                   const Stop& stop);
-    /// Returns only the files of the declarations; compiles nothing. Errors: AF-GATE-030.
-    [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> declarations(
-        const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop);
-    /// True if a declaration replaces lines of the project's files: after a changed signature, the body may no longer fit.
-    [[nodiscard]] Result<bool> replaces_lines(const std::string& tree, const DeclaredFiles& files);
-    /// Turns functions that the declarations break into stubs. Keeps remaining errors if they prevent tests from running.
-    [[nodiscard]] Result<void> stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
-                                                   const Stop& stop);
-    /// Turns the project's functions that contain these errors into stubs in `files`. Returns whether there were any.
-    [[nodiscard]] Result<bool> stub_callers(const Language& language, const std::string& tree,
-                                            const std::vector<Violation>& errors, DeclaredFiles& files);
-    [[nodiscard]] Result<std::vector<Violation>> errors_with_declarations(const Language& language, const TypeChecker& checker,
-                                                                          const std::string& tree, const DeclaredFiles& files,
-                                                                          const Stop& stop);
 
     [[nodiscard]] Result<void> prepare();
     /// Returns the mutants, by file, of the lines that differ between the trees (of `whole_files`: of all lines), except those
@@ -243,46 +213,6 @@ private:
                                                      bool special_only, const Stop& stop);
     /// Returns the files and folders of a tree that its tests reach through links, each with its link. They count as tests.
     [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
-    /// For a project without tests: returns what prevents its runner from running the kernel's own canary tests, such as a
-    /// missing package. Empty: nothing does, or the runner has to build something first.
-    [[nodiscard]] Result<std::string> why_no_test_could_run(const std::string& tree, const Stop& stop);
-    /// Caches trusted runs by tree, files and number; another number is another run of the same. While a phase is judged, only
-    /// isolated builds count.
-    [[nodiscard]] Result<TestRun> run_tests(const std::string& tree, const std::vector<std::string>& files, const Stop& stop,
-                                            std::int64_t number = 1, const std::string& timeout = {});
-    /// Runs RED's files on RED's tree, with `mark_stub_failures`. `again`: runs even if there is a cached result.
-    [[nodiscard]] Result<TestRun> run_red_tests(const std::string& tree, const std::vector<std::string>& files, bool again,
-                                                const Stop& stop);
-    /// Marks tests that fail because code is not implemented yet. Such a test hits an error in the code's result (`result_errors`
-    /// of the language), or misses a name that the specification has (`undeclared`), or ends with an error and reaches a stub of
-    /// the project (`stubs` of the language) or a new function that the specification declares. The last case needs another run
-    /// of these files, in which each such function ends any test that reaches it.
-    [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
-                                                  const std::vector<std::string>& files, TestRun& run, const Stop& stop);
-    /// Calls `run_tests` with a separate timeout for integration tests. Skips integration tests unless `integration` is set or
-    /// `always` names them.
-    [[nodiscard]] Result<TestRun> run_suite(const std::string& tree, const std::vector<std::string>& files, bool integration,
-                                            const std::vector<std::string>& always, const Stop& stop, std::int64_t number = 1);
-    /// Returns the flaky tests: they passed before the task, failed in this run, and passed in two more runs, alone and with the
-    /// rest. Their failure is not a regression. Never includes RED's own tests. Empty if too many tests fail to be chance.
-    [[nodiscard]] Result<std::vector<std::string>> flaky_tests(const GateBaseline& baseline, const std::string& tree,
-                                                               const std::vector<std::string>& files, const TestRun& run,
-                                                               const Stop& stop);
-    [[nodiscard]] bool is_integration_test(const std::string& path) const;
-    /// Returns the test files that the task's changes may affect, and RED's, without integration tests.
-    [[nodiscard]] Result<std::vector<std::string>> affected_files(const GateCall& call, const std::vector<std::string>& suite,
-                                                                  const Stop& stop);
-    /// Returns the files that the call is about: its paths, or what changed since the user's commit, or all; without deleted
-    /// ones.
-    [[nodiscard]] Result<std::vector<TreeChange>> scope(const GateCall& call);
-    [[nodiscard]] Result<std::vector<Violation>> type_errors(const Language& language, const TypeChecker& checker,
-                                                             const std::string& tree, const Stop& stop, bool& installed);
-    [[nodiscard]] Result<std::vector<Violation>> build_errors(const Language& language, const TypeChecker& checker,
-                                                              const std::string& tree, const Stop& stop);
-    /// Runs the language's syntax command on these files and returns its messages by its `error` pattern.
-    [[nodiscard]] Result<std::vector<Violation>> syntax_errors(const Language& language, const LanguageCommand& command,
-                                                               const std::string& tree, const std::vector<std::string>& files,
-                                                               const Stop& stop);
     [[nodiscard]] Result<std::vector<std::string>> changed_runner_configuration(const Language& language,
                                                                                 const std::string& old_tree,
                                                                                 const std::vector<TreeChange>& changes,
@@ -294,21 +224,22 @@ private:
     TreeLanguages languages_;
     CurrentCall current_;
     BuiltTrees built_{current_};
-    std::unique_ptr<LanguageCommands> commands_;
-    /// What measures, once the settings are known.
+    /// What measures, once the settings are known. In the order of their dependencies.
     struct Parts {
+        Parts(GateEngine& engine, GateSettings settings);
+
+        LanguageCommands commands;
         FunctionMarks marks;
+        SuiteRuns suite;
+        RedRuns red_runs;
+        AffectedTests affected;
+        SourceChecks checks;
+        Declarations declarations;
+        TestsGate tests;
     };
-    std::unique_ptr<Parts> parts_;
-    std::map<std::string, TestRun, std::less<>> runs_;         ///< By tree and files.
-    std::map<std::string, Declared> declared_;                 ///< By tree and interfaces.
-    std::map<std::string, std::set<std::string>> at_stubs_;    ///< By tree and files: ids of tests that reach a stub.
+    std::unique_ptr<Parts> parts_;                             ///< Made by `prepare`.
     std::map<std::string, LanguageCommands::LinesRun> lines_;  ///< By tree, and by files if the command takes any.
-    std::map<std::string, std::vector<std::string>> files_;    ///< By tree.
     std::optional<std::vector<ConformanceCheck>> checks_;
-    Globs integration_;
-    MentionIndex mentions_;
-    std::string mentions_tree_;                                         ///< The tree that `mentions_` describes. Empty: none.
     std::map<std::string, std::map<std::string, std::string>> behind_;  ///< Cache of behind_links, by tree.
     std::set<std::string> meaningful_;                                  ///< Trees on which the new tests proved meaningful.
 };

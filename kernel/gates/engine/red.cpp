@@ -16,6 +16,7 @@
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/stubs/scaffold.hpp"
 
 namespace agentforge::kernel {
 
@@ -116,7 +117,7 @@ Result<GateReport> GateEngine::RedGate::judge() {
 
 void GateEngine::RedGate::gather_declared() {
     evidence_.intent = baseline_.intent;
-    evidence_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
+    evidence_.without_new_test = engine_.parts_->commands.settings().without_new_test || may_keep_behaviour(baseline_.request);
     evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
     evidence_.requirements = testable_requirements(baseline_.specification);
     evidence_.base_tests = baseline_.base_tests;
@@ -124,11 +125,11 @@ void GateEngine::RedGate::gather_declared() {
 }
 
 Result<void> GateEngine::RedGate::find_kernel_files() {
-    auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
+    auto generated = engine_.parts_->declarations.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
     if (!generated.ok() && !is_undeclarable(generated.error())) { return std::move(generated).error(); }
     if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
     // The project had no suite, so the kernel started one.
-    AF_TRY(const auto begun, engine_.scaffold(before_tree_));
+    AF_TRY(const auto begun, scaffold_of(checkout_, engine_.languages_, before_tree_));
     for (const auto& [path, content] : begun) { kernel_files_.try_emplace(path, content); }
     return {};
 }
@@ -211,7 +212,7 @@ Result<void> GateEngine::RedGate::find_declared_files() {
 }
 
 Result<void> GateEngine::RedGate::run_tests() {
-    AF_TRY(evidence_.run, engine_.run_red_tests(call_.tree, {files_.begin(), files_.end()}, false, stop_));
+    AF_TRY(evidence_.run, engine_.parts_->red_runs.run(call_.tree, {files_.begin(), files_.end()}, false, stop_));
     AF_TRY(evidence_.declared_names, declared_names(checkout_, *language_, baseline_.specification, call_.tree));
     evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
     report_.facts["confinement"] = evidence_.run.confinement;

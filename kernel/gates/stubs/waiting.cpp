@@ -292,7 +292,7 @@ Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEv
     if (marked.empty()) { return {}; }
     TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
     selection.instead = std::move(marked);
-    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    AF_TRY(const auto run, parts_->commands.run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
         const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
         if (run.trusted && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
@@ -313,9 +313,9 @@ Result<TestRun> GateEngine::run_without_bodies(const Language& language, const s
     AF_TRY(const auto sources, changed_sources(*checkout_, language, red_tree, tree));
     AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::end_test, stop));
     const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
-    commands_->overlay_files(std::move(marked));
-    auto run = commands_->run_tests(language, tree, selection, stop);
-    commands_->overlay_files({});
+    parts_->commands.overlay_files(std::move(marked));
+    auto run = parts_->commands.run_tests(language, tree, selection, stop);
+    parts_->commands.overlay_files({});
     if (!run.ok()) { return run; }
     fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
     AF_CHECK(run_lost_tests(language, tree, sources, evidence, *run, stop));
@@ -340,9 +340,9 @@ Result<void> GateEngine::run_lost_tests(const Language& language, const std::str
     AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::fail_test, stop));
     const TestSelection selection{
         .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
-    commands_->overlay_files(std::move(marked));
-    auto second = commands_->run_tests(language, tree, selection, stop);
-    commands_->overlay_files({});
+    parts_->commands.overlay_files(std::move(marked));
+    auto second = parts_->commands.run_tests(language, tree, selection, stop);
+    parts_->commands.overlay_files({});
     if (!second.ok()) { return second.error(); }
     if (!second->trusted) { return {}; }
     for (const auto& test : second->tests) {

@@ -108,7 +108,7 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
         result.reason = "no changed line compares with a value of the tests";
         return result;
     }
-    AF_TRY(const auto* runner, commands_->runner(language, tree));
+    AF_TRY(const auto* runner, parts_->commands.runner(language, tree));
     const auto& argv = runner->coverage->argv;
     const bool takes_files = std::any_of(
         argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
@@ -117,7 +117,7 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
     if (const auto cached = lines_.find(key); cached != lines_.end()) {
         run = cached->second;
     } else {
-        AF_TRY(run, commands_->lines_run(language, tree, tests, stop));
+        AF_TRY(run, parts_->commands.lines_run(language, tree, tests, stop));
         if (run.measured) { lines_.emplace(key, run); }
     }
     result.measured = run.measured;
@@ -198,7 +198,7 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
                                       const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
     AF_TRY(const auto* found, languages_.of(tree));
-    AF_TRY(const auto* runner, commands_->runner(*found, tree));
+    AF_TRY(const auto* runner, parts_->commands.runner(*found, tree));
     const bool by_lines = runner != nullptr && runner->coverage;
     if ((!by_lines && !found->commands.contains("coverage")) || tests.empty() || base_tree.empty()) { return result; }
     AF_TRY(const auto changes, checkout_->changes(base_tree, tree));
@@ -223,7 +223,7 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
                              {"files", std::move(files)},
                              {"changed", std::move(changed)},
                              {"marker", found->skeleton_marker}};
-    const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
+    const auto lines = parts_->commands.run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
         if (!is_failed_command(lines.error())) { return lines.error(); }  // The failure is not about the tree.
         constexpr std::string_view said = "agentforge: not measured: ";

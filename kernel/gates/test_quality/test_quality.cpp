@@ -511,7 +511,7 @@ Result<std::optional<TestRun>> GateEngine::run_mutant(const Language& language, 
     selection.instead = {{mutant.file, mutant.content}};
     selection.purpose = gate_command::for_mutants;
     selection.at_most = std::max(std::chrono::seconds(5), left);
-    AF_TRY(auto run, commands_->run_tests(language, tree, selection, stop));
+    AF_TRY(auto run, parts_->commands.run_tests(language, tree, selection, stop));
     if (!run.trusted || !is_built(run)) { return std::optional<TestRun>(); }
     for (const auto& test : run.tests) {
         if (test.status != TestStatus::failed_assertion) { continue; }
@@ -555,7 +555,7 @@ Result<void> GateEngine::try_results(const GateCall& call, const Language& langu
 Result<void> GateEngine::try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
                                      const Stop& stop) {
     AF_TRY(const auto* found, languages_.of(call.tree));
-    const std::size_t most = commands_->settings().mutants;
+    const std::size_t most = parts_->commands.settings().mutants;
     if (most == 0) { return {}; }
     const bool guards_only = evidence.fresh.empty();
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
@@ -809,7 +809,7 @@ Result<void> GateEngine::run_former_tests(const GateCall& call, const GreenEvide
     for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
     selection.instead = std::move(old_files);
     selection.purpose = "removed-tests";
-    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    AF_TRY(const auto run, parts_->commands.run_tests(*found, call.tree, selection, stop));
     for (const auto& test : run.tests) {
         if (run.trusted && ids.contains(test.id)) {
             (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
@@ -846,7 +846,7 @@ Result<void> GateEngine::run_with_other_expectations(const GateCall& call, const
     if (selection.files.empty()) { return {}; }
     selection.purpose = "other-values";
     selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
-    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    AF_TRY(const auto run, parts_->commands.run_tests(*found, call.tree, selection, stop));
     if (!run.trusted || !is_built(run)) { return {}; }
     std::size_t passed = 0;
     std::size_t seen = 0;
@@ -908,7 +908,7 @@ Result<void> GateEngine::vary_calls(const GateCall& call, const GreenEvidence& g
     selection.purpose = "varied-calls";
     selection.at_most =
         std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
-    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
+    AF_TRY(const auto run, parts_->commands.run_tests(*found, call.tree, selection, stop));
     evidence.varied_calls = static_cast<std::int64_t>(reported_calls(run.calls).size());
     evidence.no_work = does_no_work(functions, reported_calls(run.calls), numbers);
     return {};
@@ -941,7 +941,7 @@ Result<void> GateEngine::run_plainly(const GateCall& call, const std::string& re
     // A plain run builds everything from scratch. A short limit on a slow machine would let a cheating change pass.
     selection.at_most =
         std::max(std::chrono::seconds(300), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
-    AF_TRY(const auto run, commands_->run_plainly(*found, call.tree, selection, stop));
+    AF_TRY(const auto run, parts_->commands.run_plainly(*found, call.tree, selection, stop));
     if (run.measured) {
         evidence.plain_outcome = run.passed ? "passed" : "failed";
     } else {
@@ -955,7 +955,7 @@ Result<std::map<std::string, std::string>> GateEngine::change_as_comments(const 
                                                                           const std::string& tree) {
     std::map<std::string, std::string> files;
     if (language.code.line_comments.empty()) { return files; }
-    AF_TRY(const auto* runner, commands_->runner(language, tree));
+    AF_TRY(const auto* runner, parts_->commands.runner(language, tree));
     const bool interpreted =
         runner != nullptr && runner->format == "agentforge-lines";  // These accept a file that contains only comments.
     AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
