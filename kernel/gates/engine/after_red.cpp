@@ -193,7 +193,8 @@ Result<void> GateEngine::AfterRed::compare_locked_files() {
         }
     }
     AF_CHECK(compare_files_behind_links(changes));
-    AF_TRY(evidence_.changed_configuration, engine_.changed_runner_configuration(*language_, red_tree_, changes, call_.tree));
+    AF_TRY(evidence_.changed_configuration,
+           engine_.parts_->locked.changed_runner_configuration(*language_, red_tree_, changes, call_.tree));
     std::erase_if(evidence_.changed_configuration, [&](const std::string& path) {
         return std::find(evidence_.changed_tests.begin(), evidence_.changed_tests.end(), path) != evidence_.changed_tests.end();
     });
@@ -201,7 +202,7 @@ Result<void> GateEngine::AfterRed::compare_locked_files() {
 }
 
 Result<void> GateEngine::AfterRed::compare_files_behind_links(const std::vector<TreeChange>& changes) {
-    AF_TRY(const auto behind, engine_.behind_links(*language_, red_tree_));
+    AF_TRY(const auto behind, engine_.parts_->locked.behind_links(*language_, red_tree_));
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
             for (const auto& [target, link] : behind) {
@@ -262,11 +263,11 @@ Result<void> GateEngine::AfterRed::check_sources() {
     whole.request.paths.clear();
     AF_TRY(auto types, engine_.parts_->checks.types(whole, stop_));
     take_over(report_, std::move(types), {"type_check_passing", "type_check"});
-    AF_TRY(auto rules, engine_.conformance(whole, Enforcement::every_edit, stop_));
+    AF_TRY(auto rules, engine_.parts_->conformance.measure(whole, Enforcement::every_edit, stop_));
     take_over(
         report_, std::move(rules),
         {"conformance_passing", "checks_total", "checks_passing", "violations_new", "violations_blocking", "violations_before"});
-    if (fix_) { AF_CHECK(engine_.judge_violation(call_, report_, stop_)); }
+    if (fix_) { AF_CHECK(engine_.parts_->fix.judge(call_, report_, stop_)); }
     return call_.request.gate == gate_name::refactor ? check_quality() : Result<void>();
 }
 
@@ -275,7 +276,7 @@ Result<void> GateEngine::AfterRed::check_quality() {
     whole.request.paths.clear();
     const auto& held = baseline_.held_out.files;
     if (!held.empty()) { whole.tree = baseline_.held_out.tree; }  // Held-out tests also run lines.
-    AF_TRY(auto quality, engine_.conformance(whole, Enforcement::phase_end, stop_));
+    AF_TRY(auto quality, engine_.parts_->conformance.measure(whole, Enforcement::phase_end, stop_));
     std::erase_if(quality.violations, [&](const Violation& violation) {
         return violation.contract != "quality" || std::find(held.begin(), held.end(), violation.file) != held.end();
     });
@@ -454,7 +455,7 @@ void GateEngine::AfterRed::report_surviving_mutants() {
 }
 
 Result<void> GateEngine::AfterRed::look_for_special_cases() {
-    AF_TRY(const auto measured, engine_.coverage(red_tree_, call_.tree, evidence_.red_files, true, stop_));
+    AF_TRY(const auto measured, engine_.parts_->coverage.measure(red_tree_, call_.tree, evidence_.red_files, true, stop_));
     for (const auto& line : measured.special) { report_special_case(line); }
     AF_TRY(const auto repeats, engine_.repeats_of_tests(red_tree_, call_.tree, evidence_.red_files));
     for (const auto& place : repeats) { report_repeated_value(place); }
@@ -497,58 +498,6 @@ std::string GateEngine::AfterRed::summary() const {
                 (special_.size() == 1 ? " line that compares" : " lines that compare") + " with the tests' values";
     }
     return text;
-}
-
-Result<std::vector<std::string>> GateEngine::changed_runner_configuration(const Language& language, const std::string& old_tree,
-                                                                          const std::vector<TreeChange>& changes,
-                                                                          const std::string& tree) {
-    std::set<std::string> changed;
-    for (const auto& change : changes) {
-        for (const auto* path : {&change.path, &change.old_path}) {
-            if (path->empty()) { continue; }
-            if (language.runner_files.matches(*path)) { changed.insert(*path); }
-            for (const auto& section : language.runner_sections) {
-                if (!path_matches(section.file, *path)) { continue; }
-                AF_TRY(const auto before, checkout_->file(old_tree, *path));
-                AF_TRY(const auto after, checkout_->file(tree, *path));
-                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) {
-                    changed.insert(*path);
-                }
-            }
-        }
-    }
-    return std::vector<std::string>(changed.begin(), changed.end());
-}
-
-Result<std::map<std::string, std::string>> GateEngine::behind_links(const Language& language, const std::string& tree) {
-    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
-    namespace fs = std::filesystem;
-    std::map<std::string, std::string> behind;
-    AF_TRY(const auto files, checkout_->files(tree));
-    AF_CHECK(checkout_->check_out(tree));
-    for (const auto& file : files) {
-        if (!language.belongs_to_tests(file) || !is_link(*checkout_, file)) { continue; }
-        // Counts each link of a chain, because each can be redirected.
-        fs::path at = file;
-        for (int hops = 0; hops < 20; ++hops) {
-            fs::path so_far;
-            bool turned = false;
-            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
-                so_far /= *part;
-                if (!is_link(*checkout_, so_far.string())) { continue; }
-                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
-                std::error_code none;
-                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
-                while (++part != at.end()) { next /= *part; }
-                at = next.lexically_normal();
-                turned = true;
-                break;
-            }
-            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
-        }
-        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
-    }
-    return behind_.emplace(tree, std::move(behind)).first->second;
 }
 
 Result<void> GateEngine::run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,

@@ -11,16 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "gates/conformance/conformance_search.hpp"
-#include "gates/conformance/named_violations.hpp"
+#include "gates/conformance/conformance_gate.hpp"
+#include "gates/conformance/source_findings.hpp"
 #include "gates/engine/affected_tests.hpp"
 #include "gates/engine/built_trees.hpp"
 #include "gates/engine/current_call.hpp"
+#include "gates/engine/locked_files.hpp"
+#include "gates/engine/red_gate.hpp"
 #include "gates/engine/red_runs.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/engine/source_checks.hpp"
 #include "gates/engine/suite_runs.hpp"
 #include "gates/engine/tests_gate.hpp"
+#include "gates/engine/violation_fix.hpp"
 #include "gates/gate_runner.hpp"
 #include "gates/language/tree_languages.hpp"
 #include "gates/run/language_commands.hpp"
@@ -28,18 +31,11 @@
 #include "gates/stubs/declarations.hpp"
 #include "gates/stubs/function_marks.hpp"
 #include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/coverage_runs.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
-
-/// A changed line, and the tests that run it. If it compares with a literal of the tests: the tests that run the code after it.
-struct CoveredLine {
-    std::string file;
-    std::uint64_t line = 0;
-    std::string special;             ///< The literal. Empty if the line compares with none.
-    std::vector<std::string> tests;  ///< The first five.
-};
 
 /// Settings for running mutants of a change.
 struct MutationRequest {
@@ -49,26 +45,6 @@ struct MutationRequest {
     std::chrono::milliseconds suite_time{0};  ///< Time limit for mutants: this, or 30 s if that is longer.
     std::set<std::string> asserting = {};     ///< Ids of tests that have failed at an assertion. Failures on mutants are added.
     std::chrono::steady_clock::time_point mutants_until = {};  ///< No mutant starts later.
-};
-
-/// Which of a task's changed lines the tests run.
-struct Coverage {
-    bool measured = false;  ///< False without problem and reason: the language has no coverage command, or nothing changed.
-    std::string problem;    ///< Why a required measurement failed.
-    std::string reason;     ///< Why it was skipped without failing: a tool is missing.
-    std::size_t lines = 0;  ///< Changed lines that can be run.
-    std::vector<CoveredLine> missing;  ///< Those that no test runs.
-    /// Lines that may be written for the tests' values only; a person should check them. Without `tests`, it was not measured
-    /// which tests run the line.
-    std::vector<CoveredLine> special;
-    [[nodiscard]] std::string summary() const {
-        if (measured) { return "measured"; }
-        if (!problem.empty()) { return "failed: " + problem; }
-        return reason.empty() ? "not measured" : "not measured: " + reason;
-    }
-    [[nodiscard]] std::int64_t percent_missing() const {
-        return lines == 0 ? 0 : static_cast<std::int64_t>((missing.size() * 100 + lines - 1) / lines);
-    }
 };
 
 class GateEngine {
@@ -93,22 +69,6 @@ public:
     [[nodiscard]] Result<void> set_up(const std::string& tree, const Stop& stop);
 
 private:
-    class ConformanceGate;
-    [[nodiscard]] Result<GateReport> conformance(const GateCall& call, Enforcement enforcement, const Stop& stop);
-    class ViolationFix;
-    /// Writes into `report` whether the violation is gone, and which violations are new.
-    [[nodiscard]] Result<void> judge_violation(const GateCall& call, GateReport& report, const Stop& stop);
-    [[nodiscard]] Result<std::optional<LineRange>> current_part(const GateCall& call, const NamedViolation& before);
-    struct FileVersion;
-    /// Reads the checks once, and returns those enforced up to this point. Errors: AF-GATE-020, AF-GATE-021.
-    [[nodiscard]] Result<std::vector<ConformanceCheck>> checks(Enforcement enforcement);
-    /// Measures the sources among these files, with the language's command or from their text. Errors: AF-GATE-003, AF-GATE-005.
-    [[nodiscard]] Result<void> measure_files(const Language& language, const std::vector<ConformanceCheck>& checks,
-                                             const std::vector<std::vector<FileVersion>*>& files, const Stop& stop);
-    [[nodiscard]] Result<void> measure_by_command(const Language& language, const std::vector<FileVersion*>& files,
-                                                  const Stop& stop);
-    class RedGate;
-    [[nodiscard]] Result<GateReport> red(const GateCall& call, const Stop& stop);
     class AfterRed;
     /// Judges GREEN, REFACTOR, a fix and the delivery.
     [[nodiscard]] Result<GateReport> after_red(const GateCall& call, const Stop& stop);
@@ -202,21 +162,6 @@ private:
     [[nodiscard]] Result<std::map<std::string, std::string>> change_as_comments(const Language& language,
                                                                                 const std::string& red_tree,
                                                                                 const std::string& tree);
-    /// Measures the coverage, by these test files, of the sources that differ from `base_tree`. A failing command is a `problem`.
-    /// Errors: cancelled, git's own. `special_only`: returns only lines that compare with the tests' values; runs nothing if the
-    /// text has none.
-    [[nodiscard]] Result<Coverage> coverage(const std::string& base_tree, const std::string& tree,
-                                            const std::vector<std::string>& tests, bool special_only, const Stop& stop);
-    /// The same with the runner's coverage command, which reports only lines. `changed`: path → line numbers.
-    [[nodiscard]] Result<Coverage> coverage_by_lines(const Language& language, const std::string& tree,
-                                                     const json::object& changed, const std::vector<std::string>& tests,
-                                                     bool special_only, const Stop& stop);
-    /// Returns the files and folders of a tree that its tests reach through links, each with its link. They count as tests.
-    [[nodiscard]] Result<std::map<std::string, std::string>> behind_links(const Language& language, const std::string& tree);
-    [[nodiscard]] Result<std::vector<std::string>> changed_runner_configuration(const Language& language,
-                                                                                const std::string& old_tree,
-                                                                                const std::vector<TreeChange>& changes,
-                                                                                const std::string& tree);
 
     std::unique_ptr<TreeCheckout> checkout_;
     GateRunner::Options options_;
@@ -236,12 +181,15 @@ private:
         SourceChecks checks;
         Declarations declarations;
         TestsGate tests;
+        CoverageRuns coverage;
+        SourceFindings findings;
+        ConformanceGate conformance;
+        LockedFiles locked;
+        RedGate red;
+        ViolationFix fix;
     };
-    std::unique_ptr<Parts> parts_;                             ///< Made by `prepare`.
-    std::map<std::string, LanguageCommands::LinesRun> lines_;  ///< By tree, and by files if the command takes any.
-    std::optional<std::vector<ConformanceCheck>> checks_;
-    std::map<std::string, std::map<std::string, std::string>> behind_;  ///< Cache of behind_links, by tree.
-    std::set<std::string> meaningful_;                                  ///< Trees on which the new tests proved meaningful.
+    std::unique_ptr<Parts> parts_;      ///< Made by `prepare`.
+    std::set<std::string> meaningful_;  ///< Trees on which the new tests proved meaningful.
 };
 
 }  // namespace agentforge::kernel
