@@ -1,27 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/engine/gate_engine.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <iterator>
-#include <set>
-
-#include <re2/re2.h>
-
-#include "base/hash.hpp"
-#include "base/json_fields.hpp"
-#include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "config/gate_words.hpp"
-#include "gates/engine/measured_files.hpp"
-#include "gates/engine/report_parts.hpp"
-#include "gates/failures.hpp"
-#include "gates/language/inline_tests.hpp"
-#include "gates/language/source_text.hpp"
+#include "gates/engine/affected_tests.hpp"
+#include "gates/engine/after_red_gate.hpp"
+#include "gates/engine/red_gate.hpp"
+#include "gates/engine/tests_gate.hpp"
 #include "gates/stubs/scaffold.hpp"
-#include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
+
+/// What measures. In the order of their dependencies.
+struct GateEngine::Parts {
+    Parts(TreeCheckout& checkout, ProcessRunner& processes, const GateRunner::Options& options, GateSettings settings,
+          TreeLanguages& languages, const CurrentCall& current)
+        : built(current),
+          commands(checkout, processes, options.scratch_directory, options.environment, std::move(settings),
+                   DependencySettings{options.dependencies_directory, options.setup}, options.log),
+          marks(checkout, commands, current),
+          suite(languages, commands, current, built),
+          red_runs(languages, commands, suite, marks, current),
+          affected(checkout, languages, commands, suite),
+          checks(checkout, languages, commands, current, built),
+          declarations(checkout, languages, commands, checks),
+          coverage(checkout, languages, commands),
+          findings(checkout, languages, commands, options.conformance_directories),
+          mutants(checkout, languages, commands, current),
+          change(checkout, languages, marks, current),
+          altered(checkout, languages, commands, marks),
+          without_change(checkout, commands, red_runs, marks, mutants),
+          locked(checkout),
+          fix(checkout, findings),
+          tests(checkout, languages, commands, suite, affected),
+          conformance(checkout, languages, commands, findings, coverage),
+          red(checkout, languages, commands, red_runs, declarations, conformance),
+          after_red({checkout, languages, commands.settings(), suite, red_runs, checks, conformance, fix, locked, coverage,
+                     change, without_change, altered, mutants}) {}
+
+    BuiltTrees built;
+    LanguageCommands commands;
+    FunctionMarks marks;
+    SuiteRuns suite;
+    RedRuns red_runs;
+    AffectedTests affected;
+    SourceChecks checks;
+    Declarations declarations;
+    CoverageRuns coverage;
+    SourceFindings findings;
+    MutantRuns mutants;
+    ChangeChecks change;
+    AlteredRuns altered;
+    RunsWithoutChange without_change;
+    LockedFiles locked;
+    ViolationFix fix;
+    TestsGate tests;
+    ConformanceGate conformance;
+    RedGate red;
+    AfterRedGate after_red;
+};
 
 GateEngine::GateEngine(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, GateRunner::Options options)
     : checkout_(std::move(checkout)),
@@ -29,28 +65,12 @@ GateEngine::GateEngine(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& pr
       processes_(processes),
       languages_(*checkout_, options_.languages_directory, options_.language) {}
 
-GateEngine::Parts::Parts(GateEngine& engine, GateSettings settings)
-    : commands(*engine.checkout_, engine.processes_, engine.options_.scratch_directory, engine.options_.environment,
-               std::move(settings), DependencySettings{engine.options_.dependencies_directory, engine.options_.setup},
-               engine.options_.log),
-      marks(*engine.checkout_, commands, engine.current_),
-      suite(engine.languages_, commands, engine.current_, engine.built_),
-      red_runs(engine.languages_, commands, suite, marks, engine.current_),
-      affected(*engine.checkout_, engine.languages_, commands, suite),
-      checks(*engine.checkout_, engine.languages_, commands, engine.current_, engine.built_),
-      declarations(*engine.checkout_, engine.languages_, commands, checks),
-      tests(*engine.checkout_, engine.languages_, commands, suite, affected),
-      coverage(*engine.checkout_, engine.languages_, commands),
-      findings(*engine.checkout_, engine.languages_, commands, engine.options_.conformance_directories),
-      conformance(*engine.checkout_, engine.languages_, commands, findings, coverage),
-      locked(*engine.checkout_),
-      red(*engine.checkout_, engine.languages_, commands, red_runs, declarations, conformance),
-      fix(*engine.checkout_, findings) {}
+GateEngine::~GateEngine() = default;
 
 Result<void> GateEngine::prepare() {
     if (parts_ != nullptr) { return {}; }
     AF_TRY(auto settings, GateSettings::read(options_.settings));
-    parts_ = std::make_unique<Parts>(*this, std::move(settings));
+    parts_ = std::make_unique<Parts>(*checkout_, processes_, options_, std::move(settings), languages_, current_);
     return {};
 }
 
@@ -93,7 +113,7 @@ Result<GateReport> GateEngine::gate(const GateCall& call, const Stop& stop) {
         return Error{"AF-GATE-004", "The gate `" + name + "` was called without a baseline to measure against.", "",
                      "This is a defect of the caller: a phase gate needs a baseline.", ErrorKind::internal};
     }
-    return facts.judges_tests ? parts_->red.judge(call, stop) : after_red(call, stop);
+    return facts.judges_tests ? parts_->red.judge(call, stop) : parts_->after_red.judge(call, stop);
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> GateEngine::scaffold(const std::string& tree) {

@@ -2,16 +2,12 @@
 #include "gates/engine/red_gate.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <set>
 
-#include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "gates/engine/held_out.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"

@@ -7,7 +7,6 @@
 
 #include <re2/re2.h>
 
-#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/engine/report_parts.hpp"

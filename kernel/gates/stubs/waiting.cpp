@@ -6,7 +6,6 @@
 #include <re2/re2.h>
 
 #include "base/json_fields.hpp"
-#include "gates/engine/gate_engine.hpp"
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
@@ -216,21 +215,6 @@ bool meets_skeleton(std::string_view message, const std::string& marker) {
     return !marker.empty() && message.starts_with("cannot be loaded: ") && message.find(marker) != std::string_view::npos;
 }
 
-/// Marks all tests of a file as failed if the file, while it loads, calls a function whose body was removed.
-void fail_tests_of_broken_files(TestRun& run, const TestRun& whole, const std::string& marker) {
-    std::set<std::string> files;
-    for (const auto& test : run.tests) {
-        if (is_broken_file(test) && test.message.find(marker) != std::string::npos) { files.insert(test.file); }
-    }
-    std::erase_if(run.tests, [&](const TestOutcome& test) { return files.contains(test.file); });
-    for (auto test : whole.tests) {
-        if (!files.contains(test.file)) { continue; }
-        test.status = TestStatus::failed_skeleton;
-        test.message = "its file does not load without the change's function bodies";
-        run.tests.push_back(std::move(test));
-    }
-}
-
 }  // namespace
 
 bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
@@ -281,116 +265,6 @@ Result<std::set<std::string>> declared_names(TreeCheckout& checkout, const Langu
         if (is_there) { names.insert(last); }
     }
     return names;
-}
-
-Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
-                                             const Stop& stop) {
-    AF_TRY(const auto* found, languages_.of(call.tree));
-    if (!found->commands.contains("stubs")) { return {}; }
-    AF_TRY(const auto sources, changed_sources(*checkout_, *found, call.baseline->compared_tree(), call.tree));
-    AF_TRY(auto marked, parts_->marks.marked_changes(*found, sources, Mark::idle, stop));
-    if (marked.empty()) { return {}; }
-    TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
-    selection.instead = std::move(marked);
-    AF_TRY(const auto run, parts_->commands.run_tests(*found, call.tree, selection, stop));
-    for (const auto& test : run.tests) {
-        const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
-        if (run.trusted && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
-    }
-    return {};
-}
-
-Result<TestRun> GateEngine::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
-                                               const GreenEvidence& evidence, const Stop& stop) {
-    TestRun nothing;
-    nothing.trusted = true;
-    const auto& files = evidence.red_files;
-    const bool loads =
-        evidence.run.trusted && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
-            return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
-        });
-    if (!loads) { return nothing; }
-    AF_TRY(const auto sources, changed_sources(*checkout_, language, red_tree, tree));
-    AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::end_test, stop));
-    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
-    parts_->commands.overlay_files(std::move(marked));
-    auto run = parts_->commands.run_tests(language, tree, selection, stop);
-    parts_->commands.overlay_files({});
-    if (!run.ok()) { return run; }
-    fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
-    AF_CHECK(run_lost_tests(language, tree, sources, evidence, *run, stop));
-    AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
-    return run;
-}
-
-Result<void> GateEngine::run_lost_tests(const Language& language, const std::string& tree, const ChangedSources& sources,
-                                        const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
-    if (language.stubs.failed.empty() || !run.trusted) { return {}; }
-    const auto& files = evidence.red_files;
-    std::map<std::string, TestStatus> measured;
-    for (const auto& test : run.tests) { measured[test.id] = test.status; }
-    Names lost;
-    for (const auto& test : evidence.run.tests) {
-        const bool is_of_red = std::find(files.begin(), files.end(), test.file) != files.end() && test.id != test.file;
-        if (!is_of_red || measured.contains(test.file)) { continue; }  // A file that does not build has no test to run.
-        const auto found = measured.find(test.id);
-        if (found == measured.end() || found->second == TestStatus::error) { lost.insert(test.id); }
-    }
-    if (lost.empty()) { return {}; }
-    AF_TRY(auto marked, parts_->marks.marked_changes(language, sources, Mark::fail_test, stop));
-    const TestSelection selection{
-        .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
-    parts_->commands.overlay_files(std::move(marked));
-    auto second = parts_->commands.run_tests(language, tree, selection, stop);
-    parts_->commands.overlay_files({});
-    if (!second.ok()) { return second.error(); }
-    if (!second->trusted) { return {}; }
-    for (const auto& test : second->tests) {
-        if (!lost.contains(test.id)) { continue; }
-        std::erase_if(run.tests, [&](const TestOutcome& before) { return before.id == test.id; });
-        run.tests.push_back(test);
-    }
-    return {};
-}
-
-Result<void> GateEngine::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,
-                                                 const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
-    constexpr std::size_t most = 10;
-    const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
-    std::map<std::string, TestOutcome*> open;
-    for (auto& test : run.tests) {
-        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) {
-            open[test.id] = &test;
-        }
-    }
-    if (open.empty()) { return {}; }
-    AF_TRY(auto possible, mutants(language, red_tree, tree, false, {}));
-    for (auto& of_file : possible) {
-        if (of_file.empty()) { continue; }
-        AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
-        const auto functions = function_lines(text.value_or(""), language.code);
-        std::erase_if(of_file, [&](const Mutant& mutant) {
-            return std::any_of(functions.begin(), functions.end(), [&](const FunctionLines& each) {
-                return !each.expression && each.first <= mutant.line && mutant.line <= each.last;
-            });
-        });
-    }
-    MutationRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
-    request.mutants_until =
-        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
-    TestQualityEvidence nothing;
-    for (const auto& mutant : choose_mutants(std::move(possible), most)) {
-        if (open.empty()) { break; }
-        AF_TRY(const auto altered, run_mutant(language, tree, request.files, mutant, request, nothing, stop));
-        if (!altered) { continue; }
-        for (const auto& test : altered->tests) {
-            const auto found = open.find(test.id);
-            if (found == open.end() || test.status != TestStatus::failed_assertion) { continue; }
-            *found->second = test;
-            open.erase(found);
-        }
-    }
-    return {};
 }
 
 }  // namespace agentforge::kernel
