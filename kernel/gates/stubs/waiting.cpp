@@ -45,18 +45,11 @@ bool is_about_identifier(std::string_view message) {
 }
 
 /// Returns the type whose member a message reports as missing. Empty if it is about something else.
-std::string owner_of_missing_member(std::string_view message) {
-    static const RE2 gcc(R"((?:class|struct|union) ([\w:]+).* has no member named)");
-    static const RE2 gcc_alias(R"(is not a member of ‘[^’]*’ \{aka ‘(?:(?:class|struct|const) )*([\w:]+))");
-    static const RE2 gcc_static(R"(is not a member of ‘(?:(?:class|struct|const) )*([\w:]+))");
-    static const RE2 clang(R"(no member named '[^']*' in '([\w:]+))");
-    static const RE2 rust(
-        R"(no (?:method|field|associated item|(?:function|variant) or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
-    static const RE2 java(R"(location:\s+(?:class|interface|variable \w+ of type) ([\w.]+))");
+std::string owner_of_missing_member(const Language& language, std::string_view message) {
     const re2::StringPiece text(message.data(), message.size());
     std::string owner;
-    for (const RE2* pattern : {&gcc, &gcc_alias, &gcc_static, &clang, &rust, &java}) {
-        if (RE2::PartialMatch(text, *pattern, &owner)) { break; }
+    for (const std::string& pattern : language.missing_member) {
+        if (RE2::PartialMatch(text, pattern, &owner)) { break; }
     }
     return owner.substr(owner.find_last_of(".:/") + 1);
 }
@@ -168,12 +161,13 @@ bool names_one_of(std::string_view message, const Names& types) {
 
 /// False for a name that the specification does not mention: the test itself is wrong, for example lacks a helper or an import.
 /// File names count only if a module is missing: a test that forgot to import `errors` does not mean the file `errors.go`.
-bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
+bool is_specified(const Language& language, std::string_view message, const Specified& specified, const Names& declared,
+                  const std::string& test_file) {
     const std::string name = missing_name(message);
     const auto occurs_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
-    const std::string owner = owner_of_missing_member(message);
+    const std::string owner = owner_of_missing_member(language, message);
     if (specified.open_types.contains(owner)) { return true; }
     if (specified.rust_types.contains(owner) && may_come_from_trait(message)) { return true; }
     if (is_about_abilities(message) && names_one_of(message, specified.types)) { return true; }
@@ -189,8 +183,9 @@ bool is_specified(std::string_view message, const Specified& specified, const Na
 }
 
 /// True if each line of the compiler's output reports a missing name that is in the specification, or follows from such a line.
-bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
+bool only_lacks_specified_names(const Language& language, std::string_view message, const Specified& specified,
                                 const Names& declared, const std::string& test_file) {
+    const RE2 undeclared(language.undeclared, RE2::Quiet);
     bool found = false;
     bool follows = false;
     while (!message.empty()) {
@@ -198,7 +193,7 @@ bool only_lacks_specified_names(std::string_view message, const RE2& undeclared,
         const auto line = message.substr(0, end);
         const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
         if (has_text && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) &&
-            is_specified(line, specified, declared, test_file)) {
+            is_specified(language, line, specified, declared, test_file)) {
             found = true;
         } else if (has_text && is_consequence(line)) {
             follows = true;
@@ -229,9 +224,8 @@ std::string unimported_name(std::string_view message, const std::set<std::string
 
 bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
                           const std::set<std::string>& declared, const std::string& test_file) {
-    const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || message.empty()) { return false; }
-    return only_lacks_specified_names(message, undeclared, specified_in(specification), declared, test_file);
+    return only_lacks_specified_names(language, message, specified_in(specification), declared, test_file);
 }
 
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
