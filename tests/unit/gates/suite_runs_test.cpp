@@ -6,12 +6,14 @@
 
 #include "gates/engine/affected_tests.hpp"
 #include "gates/engine/source_checks.hpp"
+#include "gates/test_quality/mutant_runs.hpp"
 #include "unit/gates/engine_parts.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class SuiteRunsCache : public ::testing::Test {
@@ -100,6 +102,29 @@ TEST_F(SuiteRunsCache, leaves_integration_tests_out_after_an_edit) {
     EXPECT_THAT(*files, IsEmpty());  // No test names code.pl.
     parts_.tree("now")["t/a.t"] = "changed\n";
     EXPECT_THAT(*affected.files(parts_.call("tests"), {"t/a.t", "t/slow.t"}, Stop{}), ElementsAre("t/a.t"));
+}
+
+TEST_F(SuiteRunsCache, a_mutant_runs_until_its_time_is_up) {
+    MutantRuns mutants(parts_.checkout, parts_.languages, parts_.commands, parts_.current);
+    const Mutant mutant{"code.pl", 1, "the other way round", "1", "0", "0\n"};
+    MutationRequest request;
+    request.mutants_until = std::chrono::steady_clock::now() + std::chrono::hours(1);
+    TestQualityEvidence evidence;
+    say("1..1\nnot ok 1 - adds\n");
+    const auto tried = [&] {
+        auto run = mutants.run_mutant(parts_.language(), "now", {"t/a.t"}, mutant, request, evidence, Stop{});
+        EXPECT_TRUE(run.ok()) << run.error().to_string();
+        return run.ok() && run->has_value();
+    };
+    EXPECT_TRUE(tried());
+    EXPECT_FALSE(evidence.cut_short);
+    EXPECT_THAT(request.asserting, ElementsAre(HasSubstr("adds")));
+    EXPECT_EQ(evidence.comparing, request.asserting);
+    EXPECT_EQ(parts_.programs.runs, 1);
+    request.mutants_until = std::chrono::steady_clock::now();
+    EXPECT_FALSE(tried());
+    EXPECT_TRUE(evidence.cut_short);
+    EXPECT_EQ(parts_.programs.runs, 1);
 }
 
 TEST(SourceChecksGates, tell_that_nothing_checks_syntax_or_types) {
