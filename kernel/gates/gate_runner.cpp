@@ -9,8 +9,44 @@
 #include "base/hash.hpp"
 #include "gates/engine/readiness.hpp"
 #include "gates/engine/scoped_gates.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
 
 namespace agentforge::kernel {
+namespace {
+
+json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
+
+json::array outcomes(const std::vector<TestOutcome>& tests) {
+    json::array list;
+    for (const auto& test : tests) { list.push_back(json::array{test.id, to_string(test.status)}); }
+    return list;
+}
+
+/// Returns the identity of one measurement: gate, tree, paths, parameters and baseline.
+Result<std::string> cache_key(const GateCall& call) {
+    json::object key{{"gate", call.request.gate},
+                     {"tree", call.tree},
+                     {"paths", texts(call.request.paths)},
+                     {"parameters", call.request.parameters}};
+    if (call.baseline != nullptr) {
+        const auto& baseline = *call.baseline;
+        key["baseline"] = json::object{{"base_tree", baseline.base_tree},
+                                       {"base_tests", outcomes(baseline.base_tests)},
+                                       {"flaky", texts(baseline.flaky)},
+                                       {"red_tree", baseline.red_tree},
+                                       {"verified_tree", baseline.verified_tree},
+                                       {"red_tests", outcomes(baseline.red_tests)},
+                                       {"test_files", texts(baseline.test_files)},
+                                       {"specification", baseline.specification},
+                                       {"test_suite", baseline.test_suite},
+                                       {"intent", baseline.intent},
+                                       {"request", baseline.request},
+                                       {"held_out", json::array{texts(baseline.held_out.files), baseline.held_out.tree}}};
+    }
+    return hash_of(key);
+}
+
+}  // namespace
 
 struct GateRunner::State {
     State(std::unique_ptr<TreeCheckout> checkout, ProcessRunner& processes, const Options& given)

@@ -8,8 +8,10 @@
 #include "base/hash.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/readiness.hpp"
+#include "gates/engine/rules.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
 #include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {

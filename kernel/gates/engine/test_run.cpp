@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <re2/re2.h>
+
 #include "base/disk_failure.hpp"
 #include "base/text.hpp"
 
@@ -54,6 +56,19 @@ json::object count_tests(const std::vector<TestOutcome>& tests) {
             {"failed", failed},
             {"errors", errors},
             {"skipped", skipped}};
+}
+
+bool is_built(const TestRun& run) {
+    static const RE2 said("^(?:the package )?does not build: ");
+    const auto is_unbuilt = [](const TestOutcome& test) {
+        return test.status == TestStatus::error && RE2::PartialMatch(test.message, said);
+    };
+    return !run.not_built && std::none_of(run.tests.begin(), run.tests.end(), is_unbuilt);
+}
+
+const TestOutcome* outcome_with(const std::vector<TestOutcome>& tests, const std::string& id) {
+    const auto found = std::find_if(tests.begin(), tests.end(), [&](const TestOutcome& test) { return test.id == id; });
+    return found == tests.end() ? nullptr : &*found;
 }
 
 }  // namespace agentforge::kernel

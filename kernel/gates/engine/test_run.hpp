@@ -56,5 +56,9 @@ struct TestRun {
 [[nodiscard]] bool is_failure(TestStatus status) noexcept;
 /// True if a failed run may have failed because of the machine: it is not trusted, or a test's message names such a failure.
 [[nodiscard]] bool may_be_machine_failure(const TestRun& run);
+/// True if everything was built. Go builds each package separately and reports those that do not build as errors.
+[[nodiscard]] bool is_built(const TestRun& run);
+/// Returns the outcome with this id, or null. Valid as long as `tests`.
+[[nodiscard]] const TestOutcome* outcome_with(const std::vector<TestOutcome>& tests, const std::string& id);
 
 }  // namespace agentforge::kernel

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges, from recorded trees only, whether a violation was fixed without adding new ones.
+#include "gates/engine/violation_fix.hpp"
+
 #include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "gates/engine/gate_engine.hpp"
+#include "gates/conformance/named_violations.hpp"
 
 namespace agentforge::kernel {
 
@@ -17,21 +18,21 @@ bool is_same_kind(const NamedViolation& one, const NamedViolation& other) {
            one.text == other.text;
 }
 
-}  // namespace
-
 /// Returns the lines that replaced a violation's line. Empty if its file is gone or was moved, or the lines are unknown.
-Result<std::optional<LineRange>> GateEngine::current_part(const GateCall& call, const NamedViolation& before) {
-    AF_TRY(const auto then, checkout_->file(call.baseline->base_tree, before.violation.file));
-    AF_TRY(const auto now, checkout_->file(call.tree, before.violation.file));
+Result<std::optional<LineRange>> current_part(TreeCheckout& checkout, const GateCall& call, const NamedViolation& before) {
+    AF_TRY(const auto then, checkout.file(call.baseline->base_tree, before.violation.file));
+    AF_TRY(const auto now, checkout.file(call.tree, before.violation.file));
     if (!then || !now) { return std::optional<LineRange>(); }
     return part_of_line(*then, *now, before.violation.line);
 }
 
-/// Judges whether a violation was fixed.
-class GateEngine::ViolationFix {
+}  // namespace
+
+/// One judgment.
+class ViolationFix::Judgment {
 public:
-    ViolationFix(GateEngine& engine, const GateCall& call, GateReport& report, const Stop& stop)
-        : engine_(engine), call_(call), report_(report), stop_(stop) {}
+    Judgment(ViolationFix& fix, const GateCall& call, GateReport& report, const Stop& stop)
+        : fix_(fix), call_(call), report_(report), stop_(stop) {}
 
     Result<void> judge();
 
@@ -43,7 +44,7 @@ private:
     [[nodiscard]] bool is_target(const NamedViolation& one) const { return !wanted_.empty() && one.id == wanted_.front().id; }
     [[nodiscard]] bool is_reported(const Violation& violation) const;
 
-    GateEngine& engine_;
+    ViolationFix& fix_;
     const GateCall& call_;
     GateReport& report_;
     const Stop& stop_;
@@ -53,16 +54,16 @@ private:
     bool nothing_new_ = true;
 };
 
-Result<void> GateEngine::judge_violation(const GateCall& call, GateReport& report, const Stop& stop) {
-    return ViolationFix(*this, call, report, stop).judge();
+Result<void> ViolationFix::judge(const GateCall& call, GateReport& report, const Stop& stop) {
+    return Judgment(*this, call, report, stop).judge();
 }
 
-Result<void> GateEngine::ViolationFix::judge() {
+Result<void> ViolationFix::Judgment::judge() {
     AF_CHECK(gather_paths());
     if (!paths_.empty()) {
         const std::vector<std::string> files(paths_.begin(), paths_.end());
-        AF_TRY(const auto before, engine_.findings(call_.baseline->base_tree, files, stop_));
-        AF_TRY(const auto now, engine_.findings(call_.tree, files, stop_));
+        AF_TRY(const auto before, fix_.findings_.find(call_.baseline->base_tree, files, stop_));
+        AF_TRY(const auto now, fix_.findings_.find(call_.tree, files, stop_));
         AF_CHECK(look_for_target(before, now));
         for (const auto& finding : only_new(now, before)) { report_new(finding); }
     }
@@ -71,8 +72,8 @@ Result<void> GateEngine::ViolationFix::judge() {
     return {};
 }
 
-Result<void> GateEngine::ViolationFix::gather_paths() {
-    AF_TRY(const auto changes, engine_.checkout_->changes(call_.baseline->base_tree, call_.tree));
+Result<void> ViolationFix::Judgment::gather_paths() {
+    AF_TRY(const auto changes, fix_.checkout_.changes(call_.baseline->base_tree, call_.tree));
     for (const auto& change : changes) {
         paths_.insert(change.path);
         if (!change.old_path.empty()) { paths_.insert(change.old_path); }
@@ -85,14 +86,14 @@ Result<void> GateEngine::ViolationFix::gather_paths() {
     return {};
 }
 
-Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now) {
+Result<void> ViolationFix::Judgment::look_for_target(const std::vector<Finding>& before, const std::vector<Finding>& now) {
     const auto same = [this](const NamedViolation& one) { return is_target(one); };
     // Finds the violation among others with the same text by its neighbours. Names them all, so that none is mistaken for
     // it.
     const auto known = name_violations(before, wanted_);
     std::optional<LineRange> part;
     const auto target_before = std::ranges::find_if(known, same);
-    if (target_before != known.end()) { AF_TRY(part, engine_.current_part(call_, *target_before)); }
+    if (target_before != known.end()) { AF_TRY(part, current_part(fix_.checkout_, call_, *target_before)); }
     const auto named_now = name_violations(now, known);
     if (part) {
         const auto alike = [&](const NamedViolation& each) { return is_same_kind(each, *target_before); };
@@ -110,14 +111,14 @@ Result<void> GateEngine::ViolationFix::look_for_target(const std::vector<Finding
     return {};
 }
 
-void GateEngine::ViolationFix::report_remaining(const Violation& violation) {
+void ViolationFix::Judgment::report_remaining(const Violation& violation) {
     gone_ = false;
     report_.blocking_issues.push_back(violation.file + ":" + std::to_string(violation.line) +
                                       ": the violation is still there: " + violation.message + " (" + violation.check_id + ")" +
                                       (violation.fix_hint.empty() ? "" : ". " + violation.fix_hint));
 }
 
-void GateEngine::ViolationFix::report_new(const Finding& finding) {
+void ViolationFix::Judgment::report_new(const Finding& finding) {
     nothing_new_ = false;
     const auto& violation = finding.violation;
     const bool known = is_reported(violation);
@@ -128,7 +129,7 @@ void GateEngine::ViolationFix::report_new(const Finding& finding) {
                                       (violation.fix_hint.empty() ? "." : ". " + violation.fix_hint));
 }
 
-bool GateEngine::ViolationFix::is_reported(const Violation& violation) const {
+bool ViolationFix::Judgment::is_reported(const Violation& violation) const {
     return std::any_of(report_.violations.begin(), report_.violations.end(), [&](const Violation& each) {
         return each.check_id == violation.check_id && each.file == violation.file && each.line == violation.line;
     });

@@ -584,6 +584,7 @@ void check_head(Reader& reader, const json::object& root, const std::string& nam
                  "stubs",
                  "varied_calls",
                  "undeclared",
+                 "missing_member",
                  "result_errors",
                  "mutations",
                  "type_checkers",
@@ -639,6 +640,12 @@ void read_language(Reader& reader, const json::object& root, Language& language)
     read_stubs(reader, root, language);
     read_varied_calls(reader, root, language);
     language.undeclared = reader.pattern(root, "", "undeclared", false);
+    language.missing_member = reader.patterns(root, "", "missing_member");
+    for (const auto& pattern : language.missing_member) {
+        if (const RE2 expression(pattern, RE2::Quiet); expression.ok() && expression.NumberOfCapturingGroups() != 1) {
+            reader.fail("/missing_member", "a pattern of `missing_member` must have one group: the type.");
+        }
+    }
     language.result_errors = reader.pattern(root, "", "result_errors", false);
     read_mutations(reader, root, language);
     read_type_checkers(reader, root, language);

@@ -183,6 +183,8 @@ struct Language {
     StubRules stubs;                            ///< Needs `code`. A command `stubs` does the same for languages without braces.
     /// RE2 for a compiler's or loader's message about a name that does not exist yet. Empty: none is known.
     std::string undeclared;
+    /// RE2s for such a message about a missing member of a type, each with one group: the type. The first that matches counts.
+    std::vector<std::string> missing_member;
     /// RE2 for an error caused by what the code returned to a test: a missing key, text that is not JSON.
     std::string result_errors;
     std::vector<MutationRule> mutations;  ///< Small faults to insert into a change, the most informative first (mutants.hpp).

@@ -150,6 +150,8 @@ public:
                                                                            const Stop& stop);
     /// Returns the runner for a tree, or nullptr if none is declared for it.
     [[nodiscard]] Result<const TestRunner*> runner(const Language& language, const std::string& tree);
+    /// True if one of the kernel's runners runs the tests directly from the sources.
+    [[nodiscard]] Result<bool> needs_no_build(const Language& language, const std::string& tree);
     /// Runs a helper that writes to standard output. `tree` empty: no tree is needed. `missing_is_error` false: returns an empty
     /// optional if the program is not installed. `files` fill in `{files}`.
     [[nodiscard]] Result<std::optional<ProcessOutcome>> run(const Language& language, const LanguageCommand& command,

@@ -151,6 +151,11 @@ Result<const TestRunner*> LanguageCommands::runner(const Language& language, con
     return choose_runner(language, files, reader_of(tree));
 }
 
+Result<bool> LanguageCommands::needs_no_build(const Language& language, const std::string& tree) {
+    AF_TRY(const auto* chosen, runner(language, tree));
+    return chosen != nullptr && chosen->format == "agentforge-lines";
+}
+
 Result<fs::path> LanguageCommands::build_folder(const Language& language, const TestRunner& runner, const std::string& tree,
                                                 bool judged) {
     const auto parent = fs::path(scratch_directory_) / "build";

@@ -39,6 +39,11 @@ private:
 
 }  // namespace
 
+bool is_link(const TreeCheckout& checkout, const std::string& path) {
+    std::error_code none;
+    return std::filesystem::is_symlink(std::filesystem::symlink_status(checkout.path() / path, none));
+}
+
 std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree) {
     return std::make_unique<GitCheckout>(repository, worktree);
 }

@@ -31,6 +31,9 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::string>> file(std::string_view tree, std::string_view path) = 0;
 };
 
+/// True if a file of the checked-out tree is a link. `path`: in the repository.
+[[nodiscard]] bool is_link(const TreeCheckout& checkout, const std::string& path);
+
 /// Both must outlive the result.
 [[nodiscard]] std::unique_ptr<TreeCheckout> make_tree_checkout(const Repository& repository, Worktree& worktree);
 /// The same, but calls `open` to create the worktree only when the first tree is checked out. A large one takes seconds and as

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a specification's declarations into a tree before RED, and checks that they compile.
+#include "gates/stubs/declarations.hpp"
+
 #include <algorithm>
 #include <set>
 #include <sstream>
@@ -7,7 +8,6 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "gates/engine/gate_engine.hpp"
 #include "gates/stubs/skeleton_plain.hpp"
 #include "gates/stubs/stubs.hpp"
 
@@ -16,8 +16,6 @@ namespace {
 
 constexpr int most_rounds = 12;  ///< A compiler reports the errors of one package, crate or file at a time.
 constexpr std::size_t most_shown = 5;
-
-json::array texts(const std::vector<std::string>& values) { return json::array(values.begin(), values.end()); }
 
 /// True if the new text lacks lines of the old one. An added declaration breaks no caller.
 bool removes_lines(std::string_view before, std::string_view after) {
@@ -121,19 +119,18 @@ Result<WrittenFiles> run_skeleton_command(LanguageCommands& commands, const Lang
 
 }  // namespace
 
-Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declarations(
+Result<std::vector<std::pair<std::string, std::string>>> Declarations::declarations(
     const std::string& tree, const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
-    AF_CHECK(prepare());
     if (interfaces.empty()) { return WrittenFiles(); }
-    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
     // RED's tests must then fail without a skeleton.
     if (found->skeletons.empty() && !found->commands.contains("skeleton")) { return WrittenFiles(); }
-    AF_TRY(const auto existing, checkout_->files(tree));
-    AF_TRY(json::object contents, contents_of_interfaces(*checkout_, tree, interfaces, existing));
-    if (!found->skeletons.empty()) { return write_skeletons(*checkout_, *found, tree, interfaces, existing, contents); }
+    AF_TRY(const auto existing, checkout_.files(tree));
+    AF_TRY(json::object contents, contents_of_interfaces(checkout_, tree, interfaces, existing));
+    if (!found->skeletons.empty()) { return write_skeletons(checkout_, *found, tree, interfaces, existing, contents); }
     for (const auto& file : found->skeleton_reads) {
         if (contents.contains(file) || std::find(existing.begin(), existing.end(), file) == existing.end()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
+        AF_TRY(const auto content, checkout_.file(tree, file));
         if (content && is_valid_utf8(*content)) { contents[file] = *content; }
     }
     json::array wanted;
@@ -142,24 +139,23 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::declaration
     }
     const json::object input{{"interfaces", std::move(wanted)},
                              {"contents", std::move(contents)},
-                             {"existing", texts(existing)},
+                             {"existing", json::array(existing.begin(), existing.end())},
                              {"marker", found->skeleton_marker}};
-    return run_skeleton_command(*commands_, *found, input, stop);
+    return run_skeleton_command(commands_, *found, input, stop);
 }
 
-Result<std::vector<Violation>> GateEngine::errors_with_declarations(const Language& language, const TypeChecker& checker,
-                                                                    const std::string& tree, const DeclaredFiles& files,
-                                                                    const Stop& stop) {
-    commands_->overlay_files(files);
+Result<std::vector<Violation>> Declarations::errors_with_declarations(const Language& language, const TypeChecker& checker,
+                                                                      const std::string& tree, const DeclaredFiles& files,
+                                                                      const Stop& stop) {
+    commands_.overlay_files(files);
     bool installed = true;
-    auto found = checker.command.argv.empty() ? build_errors(language, checker, tree, stop)
-                                              : type_errors(language, checker, tree, stop, installed);
-    commands_->overlay_files({});
+    auto found = checks_.compile_errors(language, checker, tree, stop, installed);
+    commands_.overlay_files({});
     return found;
 }
 
-Result<bool> GateEngine::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors,
-                                      DeclaredFiles& files) {
+Result<bool> Declarations::stub_callers(const Language& language, const std::string& tree, const std::vector<Violation>& errors,
+                                        DeclaredFiles& files) {
     std::map<std::string, std::set<std::uint64_t>> lines;
     for (const auto& error : errors) {
         if (error.line > 0 && language.sources.matches(error.file) && !language.belongs_to_tests(error.file)) {
@@ -169,7 +165,7 @@ Result<bool> GateEngine::stub_callers(const Language& language, const std::strin
     bool any = false;
     for (const auto& [path, numbers] : lines) {
         const auto written = files.find(path);
-        AF_TRY(const auto before, checkout_->file(tree, path));
+        AF_TRY(const auto before, checkout_.file(tree, path));
         if (!before || !is_valid_utf8(*before)) { continue; }
         const auto& text = written != files.end() ? written->second : *before;
         auto stubbed = stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
@@ -181,17 +177,17 @@ Result<bool> GateEngine::stub_callers(const Language& language, const std::strin
     return any;
 }
 
-Result<bool> GateEngine::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
+Result<bool> Declarations::replaces_lines(const std::string& tree, const DeclaredFiles& files) {
     for (const auto& [path, text] : files) {
-        AF_TRY(const auto before, checkout_->file(tree, path));
+        AF_TRY(const auto before, checkout_.file(tree, path));
         if (before && removes_lines(*before, text)) { return true; }
     }
     return false;
 }
 
-Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
-                                             const Stop& stop) {
-    AF_TRY(const auto* found, language(tree));
+Result<void> Declarations::stub_broken_callers(const TypeChecker& checker, const std::string& tree, Declared& result,
+                                               const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(tree));
     AF_TRY(auto errors, errors_with_declarations(*found, checker, tree, result.files, stop));
     if (errors.empty()) { return {}; }
     AF_TRY(const auto before, errors_with_declarations(*found, checker, tree, {}, stop));
@@ -209,7 +205,7 @@ Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const s
         AF_TRY(errors, errors_with_declarations(*found, checker, tree, tried, stop));
         std::erase_if(errors, is_old);
     }
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const bool runs_as_it_is, commands_.needs_no_build(*found, tree));
     if (errors.empty() || runs_as_it_is) {
         result.files = std::move(tried);
     } else {
@@ -218,16 +214,17 @@ Result<void> GateEngine::stub_broken_callers(const TypeChecker& checker, const s
     return {};
 }
 
-Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree,
-                                                         const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
+Result<const Declarations::Declared*> Declarations::declared(const std::string& tree,
+                                                             const std::vector<SkeletonInterface>& interfaces, const Stop& stop) {
     json::array named{tree};
     for (const auto& each : interfaces) { named.push_back(json::array{each.name, each.file, each.signature}); }
     const auto key = hash_of(named);
     if (const auto known = declared_.find(key); known != declared_.end()) { return &known->second; }
     AF_TRY(const auto written, declarations(tree, interfaces, stop));
     Declared result{.files = {written.begin(), written.end()}, .errors = {}};
-    AF_TRY(const auto* checker, type_checker_of_project(tree));
-    AF_TRY(const bool runs_as_it_is, needs_no_build(tree));
+    AF_TRY(const auto* checker, languages_.type_checker(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
+    AF_TRY(const bool runs_as_it_is, commands_.needs_no_build(*found, tree));
     AF_TRY(const bool replaces, replaces_lines(tree, result.files));
     // Without a build step, a type error does not stop tests from running. A body that no longer fits its changed signature may.
     if (!result.files.empty() && checker != nullptr && (!runs_as_it_is || replaces)) {
@@ -236,20 +233,9 @@ Result<const GateEngine::Declared*> GateEngine::declared(const std::string& tree
     return &declared_.emplace(key, std::move(result)).first->second;
 }
 
-Result<const TypeChecker*> GateEngine::type_checker_of_project(const std::string& tree) {
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const auto files, checkout_->files(tree));
-    const auto content = [&](const std::string& path) { return checkout_->file(tree, path); };
-    for (const auto& checker : found->type_checkers) {
-        AF_TRY(const bool declared, holds(checker.declared_by, files, content));
-        if (declared) { return &checker; }
-    }
-    return nullptr;
-}
-
-Result<std::vector<std::pair<std::string, std::string>>> GateEngine::skeleton(const std::string& tree,
-                                                                              const std::vector<SkeletonInterface>& interfaces,
-                                                                              const Stop& stop) {
+Result<std::vector<std::pair<std::string, std::string>>> Declarations::skeleton(const std::string& tree,
+                                                                                const std::vector<SkeletonInterface>& interfaces,
+                                                                                const Stop& stop) {
     AF_TRY(auto written, declarations(tree, interfaces, stop));
     AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
     if (!changes) { return written; }
@@ -257,8 +243,8 @@ Result<std::vector<std::pair<std::string, std::string>>> GateEngine::skeleton(co
     return std::vector<std::pair<std::string, std::string>>(known->files.begin(), known->files.end());
 }
 
-Result<void> GateEngine::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
-                                      const Stop& stop) {
+Result<void> Declarations::try_skeleton(const std::string& tree, const std::vector<SkeletonInterface>& interfaces,
+                                        const Stop& stop) {
     AF_TRY(const auto* tried, declared(tree, interfaces, stop));
     if (tried->errors.empty()) { return {}; }
     std::string text;

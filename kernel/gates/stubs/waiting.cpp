@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting tests: they cannot load until the code that they test exists, because it was not declared or the language cannot
-// declare it. GREEN's gate measures them: it removes the new bodies again and checks that the tests fail.
+#include "gates/stubs/waiting.hpp"
+
 #include <algorithm>
 
 #include <re2/re2.h>
 
 #include "base/json_fields.hpp"
-#include "gates/engine/gate_engine.hpp"
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel {
@@ -46,18 +45,11 @@ bool is_about_identifier(std::string_view message) {
 }
 
 /// Returns the type whose member a message reports as missing. Empty if it is about something else.
-std::string owner_of_missing_member(std::string_view message) {
-    static const RE2 gcc(R"((?:class|struct|union) ([\w:]+).* has no member named)");
-    static const RE2 gcc_alias(R"(is not a member of ‘[^’]*’ \{aka ‘(?:(?:class|struct|const) )*([\w:]+))");
-    static const RE2 gcc_static(R"(is not a member of ‘(?:(?:class|struct|const) )*([\w:]+))");
-    static const RE2 clang(R"(no member named '[^']*' in '([\w:]+))");
-    static const RE2 rust(
-        R"(no (?:method|field|associated item|(?:function|variant) or associated item)\b.* (?:found for|on type) (?:\w+ )*`&?(?:mut )?([\w:]+))");
-    static const RE2 java(R"(location:\s+(?:class|interface|variable \w+ of type) ([\w.]+))");
+std::string owner_of_missing_member(const Language& language, std::string_view message) {
     const re2::StringPiece text(message.data(), message.size());
     std::string owner;
-    for (const RE2* pattern : {&gcc, &gcc_alias, &gcc_static, &clang, &rust, &java}) {
-        if (RE2::PartialMatch(text, *pattern, &owner)) { break; }
+    for (const std::string& pattern : language.missing_member) {
+        if (RE2::PartialMatch(text, pattern, &owner)) { break; }
     }
     return owner.substr(owner.find_last_of(".:/") + 1);
 }
@@ -169,12 +161,13 @@ bool names_one_of(std::string_view message, const Names& types) {
 
 /// False for a name that the specification does not mention: the test itself is wrong, for example lacks a helper or an import.
 /// File names count only if a module is missing: a test that forgot to import `errors` does not mean the file `errors.go`.
-bool is_specified(std::string_view message, const Specified& specified, const Names& declared, const std::string& test_file) {
+bool is_specified(const Language& language, std::string_view message, const Specified& specified, const Names& declared,
+                  const std::string& test_file) {
     const std::string name = missing_name(message);
     const auto occurs_in = [&](const std::string& text) {
         return RE2::PartialMatch(text, R"(\b)" + RE2::QuoteMeta(name) + R"(\b)");
     };
-    const std::string owner = owner_of_missing_member(message);
+    const std::string owner = owner_of_missing_member(language, message);
     if (specified.open_types.contains(owner)) { return true; }
     if (specified.rust_types.contains(owner) && may_come_from_trait(message)) { return true; }
     if (is_about_abilities(message) && names_one_of(message, specified.types)) { return true; }
@@ -190,8 +183,9 @@ bool is_specified(std::string_view message, const Specified& specified, const Na
 }
 
 /// True if each line of the compiler's output reports a missing name that is in the specification, or follows from such a line.
-bool only_lacks_specified_names(std::string_view message, const RE2& undeclared, const Specified& specified,
+bool only_lacks_specified_names(const Language& language, std::string_view message, const Specified& specified,
                                 const Names& declared, const std::string& test_file) {
+    const RE2 undeclared(language.undeclared, RE2::Quiet);
     bool found = false;
     bool follows = false;
     while (!message.empty()) {
@@ -199,7 +193,7 @@ bool only_lacks_specified_names(std::string_view message, const RE2& undeclared,
         const auto line = message.substr(0, end);
         const bool has_text = line.find_first_not_of(" \t\r") != std::string_view::npos;
         if (has_text && RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), undeclared) &&
-            is_specified(line, specified, declared, test_file)) {
+            is_specified(language, line, specified, declared, test_file)) {
             found = true;
         } else if (has_text && is_consequence(line)) {
             follows = true;
@@ -216,24 +210,9 @@ bool meets_skeleton(std::string_view message, const std::string& marker) {
     return !marker.empty() && message.starts_with("cannot be loaded: ") && message.find(marker) != std::string_view::npos;
 }
 
-bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
-
-/// Marks all tests of a file as failed if the file, while it loads, calls a function whose body was removed.
-void fail_tests_of_broken_files(TestRun& run, const TestRun& whole, const std::string& marker) {
-    std::set<std::string> files;
-    for (const auto& test : run.tests) {
-        if (is_broken_file(test) && test.message.find(marker) != std::string::npos) { files.insert(test.file); }
-    }
-    std::erase_if(run.tests, [&](const TestOutcome& test) { return files.contains(test.file); });
-    for (auto test : whole.tests) {
-        if (!files.contains(test.file)) { continue; }
-        test.status = TestStatus::failed_skeleton;
-        test.message = "its file does not load without the change's function bodies";
-        run.tests.push_back(std::move(test));
-    }
-}
-
 }  // namespace
+
+bool is_broken_file(const TestOutcome& test) { return test.id == test.file && test.status == TestStatus::error; }
 
 std::string unimported_name(std::string_view message, const std::set<std::string>& declared) {
     static const RE2 at_linking("undefined reference");
@@ -245,9 +224,8 @@ std::string unimported_name(std::string_view message, const std::set<std::string
 
 bool lacks_specified_name(const Language& language, const json::object& specification, std::string_view message,
                           const std::set<std::string>& declared, const std::string& test_file) {
-    const RE2 undeclared(language.undeclared, RE2::Quiet);
     if (language.undeclared.empty() || message.empty()) { return false; }
-    return only_lacks_specified_names(message, undeclared, specified_in(specification), declared, test_file);
+    return only_lacks_specified_names(language, message, specified_in(specification), declared, test_file);
 }
 
 std::set<std::string> waiting_files(const Language& language, const json::object& specification, const TestRun& run,
@@ -265,8 +243,8 @@ std::set<std::string> waiting_files(const Language& language, const json::object
     return files;
 }
 
-Result<std::set<std::string>> GateEngine::declared_names(const Language& language, const json::object& specification,
-                                                         const std::string& tree) {
+Result<std::set<std::string>> declared_names(TreeCheckout& checkout, const Language& language, const json::object& specification,
+                                             const std::string& tree) {
     std::set<std::string> names;
     if (language.skeleton_marker.empty()) { return names; }
     for (const json::value& each : list_of(specification, "interfaces")) {
@@ -274,157 +252,13 @@ Result<std::set<std::string>> GateEngine::declared_names(const Language& languag
         const std::string file = text_of(each.get_object(), "file");
         const std::string name = text_of(each.get_object(), "name");
         if (file.empty() || name.empty()) { continue; }
-        AF_TRY(const auto content, checkout_->file(tree, file));
+        AF_TRY(const auto content, checkout.file(tree, file));
         const std::string last = name.substr(name.find_last_of(".:") + 1);
         const bool is_there = content && content->find(language.skeleton_marker) != std::string::npos &&
                               RE2::PartialMatch(*content, R"(\b)" + RE2::QuoteMeta(last) + R"(\b)");
         if (is_there) { names.insert(last); }
     }
     return names;
-}
-
-Result<GateEngine::ChangedSources> GateEngine::changed_sources(const Language& language, const std::string& red_tree,
-                                                               const std::string& tree) {
-    ChangedSources sources;
-    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
-    for (const auto& change : changes) {
-        if (change.status == 'D' || !language.sources.matches(change.path) || language.belongs_to_tests(change.path)) {
-            continue;
-        }
-        AF_TRY(auto now, checkout_->file(tree, change.path));
-        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
-        if (!now) { continue; }
-        sources.lines[change.path] = changed_line_numbers(*now, before.value_or(""));
-        sources.contents[change.path] = std::move(*now);
-    }
-    return sources;
-}
-
-Result<std::map<std::string, std::string>> GateEngine::marked_changes(const Language& language, const ChangedSources& sources,
-                                                                      Mark mark, const Stop& stop) {
-    if (language.commands.contains("stubs")) {
-        json::object input{{"contents", json::value_from(sources.contents)},
-                           {"lines", json::value_from(sources.lines)},
-                           {"idle", mark == Mark::idle}};
-        return marked_by_command(language, std::move(input), stop);
-    }
-    std::map<std::string, std::string> marked;
-    for (const auto& [path, content] : sources.contents) {
-        auto text = mark_functions_at(content, language.code, language.stubs, sources.lines.at(path), language.skeleton_marker,
-                                      mark == Mark::fail_test);
-        if (text != content) { marked.emplace(path, std::move(text)); }
-    }
-    return marked;
-}
-
-Result<void> GateEngine::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
-                                             const Stop& stop) {
-    AF_TRY(const auto* found, language(call.tree));
-    if (!found->commands.contains("stubs")) { return {}; }
-    AF_TRY(const auto sources, changed_sources(*found, call.baseline->compared_tree(), call.tree));
-    AF_TRY(auto marked, marked_changes(*found, sources, Mark::idle, stop));
-    if (marked.empty()) { return {}; }
-    TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
-    selection.instead = std::move(marked);
-    AF_TRY(const auto run, commands_->run_tests(*found, call.tree, selection, stop));
-    for (const auto& test : run.tests) {
-        const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
-        if (run.trusted && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
-    }
-    return {};
-}
-
-Result<TestRun> GateEngine::run_without_bodies(const Language& language, const std::string& red_tree, const std::string& tree,
-                                               const GreenEvidence& evidence, const Stop& stop) {
-    TestRun nothing;
-    nothing.trusted = true;
-    const auto& files = evidence.red_files;
-    const bool loads =
-        evidence.run.trusted && std::none_of(evidence.run.tests.begin(), evidence.run.tests.end(), [&](const TestOutcome& test) {
-            return is_broken_file(test) && std::find(files.begin(), files.end(), test.file) != files.end();
-        });
-    if (!loads) { return nothing; }
-    AF_TRY(const auto sources, changed_sources(language, red_tree, tree));
-    AF_TRY(auto marked, marked_changes(language, sources, Mark::end_test, stop));
-    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies"};
-    commands_->overlay_files(std::move(marked));
-    auto run = commands_->run_tests(language, tree, selection, stop);
-    commands_->overlay_files({});
-    if (!run.ok()) { return run; }
-    fail_tests_of_broken_files(*run, evidence.run, language.skeleton_marker);
-    AF_CHECK(run_lost_tests(language, tree, sources, evidence, *run, stop));
-    AF_CHECK(alter_outside_functions(language, red_tree, tree, evidence, *run, stop));
-    return run;
-}
-
-Result<void> GateEngine::run_lost_tests(const Language& language, const std::string& tree, const ChangedSources& sources,
-                                        const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
-    if (language.stubs.failed.empty() || !run.trusted) { return {}; }
-    const auto& files = evidence.red_files;
-    std::map<std::string, TestStatus> measured;
-    for (const auto& test : run.tests) { measured[test.id] = test.status; }
-    Names lost;
-    for (const auto& test : evidence.run.tests) {
-        const bool is_of_red = std::find(files.begin(), files.end(), test.file) != files.end() && test.id != test.file;
-        if (!is_of_red || measured.contains(test.file)) { continue; }  // A file that does not build has no test to run.
-        const auto found = measured.find(test.id);
-        if (found == measured.end() || found->second == TestStatus::error) { lost.insert(test.id); }
-    }
-    if (lost.empty()) { return {}; }
-    AF_TRY(auto marked, marked_changes(language, sources, Mark::fail_test, stop));
-    const TestSelection selection{
-        .files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "without-bodies-going-on"};
-    commands_->overlay_files(std::move(marked));
-    auto second = commands_->run_tests(language, tree, selection, stop);
-    commands_->overlay_files({});
-    if (!second.ok()) { return second.error(); }
-    if (!second->trusted) { return {}; }
-    for (const auto& test : second->tests) {
-        if (!lost.contains(test.id)) { continue; }
-        std::erase_if(run.tests, [&](const TestOutcome& before) { return before.id == test.id; });
-        run.tests.push_back(test);
-    }
-    return {};
-}
-
-Result<void> GateEngine::alter_outside_functions(const Language& language, const std::string& red_tree, const std::string& tree,
-                                                 const GreenEvidence& evidence, TestRun& run, const Stop& stop) {
-    constexpr std::size_t most = 10;
-    const auto new_tests = red_ids(evidence.declared, run.tests, evidence.base_tests).fresh;
-    std::map<std::string, TestOutcome*> open;
-    for (auto& test : run.tests) {
-        if (test.status == TestStatus::passed && std::find(new_tests.begin(), new_tests.end(), test.id) != new_tests.end()) {
-            open[test.id] = &test;
-        }
-    }
-    if (open.empty()) { return {}; }
-    AF_TRY(auto possible, mutants(language, red_tree, tree, false, {}));
-    for (auto& of_file : possible) {
-        if (of_file.empty()) { continue; }
-        AF_TRY(const auto text, checkout_->file(tree, of_file.front().file));
-        const auto functions = function_lines(text.value_or(""), language.code);
-        std::erase_if(of_file, [&](const Mutant& mutant) {
-            return std::any_of(functions.begin(), functions.end(), [&](const FunctionLines& each) {
-                return !each.expression && each.first <= mutant.line && mutant.line <= each.last;
-            });
-        });
-    }
-    MutationRequest request{red_tree, evidence.red_files, {}, evidence.run.duration};
-    request.mutants_until =
-        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
-    TestQualityEvidence nothing;
-    for (const auto& mutant : choose_mutants(std::move(possible), most)) {
-        if (open.empty()) { break; }
-        AF_TRY(const auto altered, run_mutant(language, tree, request.files, mutant, request, nothing, stop));
-        if (!altered) { continue; }
-        for (const auto& test : altered->tests) {
-            const auto found = open.find(test.id);
-            if (found == open.end() || test.status != TestStatus::failed_assertion) { continue; }
-            *found->second = test;
-            open.erase(found);
-        }
-    }
-    return {};
 }
 
 }  // namespace agentforge::kernel

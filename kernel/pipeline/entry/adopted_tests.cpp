@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "contracts/names.hpp"
-#include "gates/engine/gate_engine.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "tools/role_workspace.hpp"
 

@@ -195,7 +195,7 @@ OTHER_WORDS = [
     ("kernel/contracts/rules.cpp", 'action == "refactor"', "what a request intends"),
     ("kernel/gates/engine/rules.cpp", 'evidence_.intent != "refactor"', "what a request intends"),
     ("kernel/gates/engine/rules.cpp", 'evidence_.intent == "refactor"', "what a request intends"),
-    ("kernel/gates/engine/gate_engine.cpp", '"test", "tests")', "the plural"),
+    ("kernel/gates/engine/tests_gate.cpp", '"test", "tests")', "the plural"),
     ("kernel/gates/engine/readiness.cpp", 'add(*command, "tests", true)', "a command of a language"),
     ("kernel/gates/engine/helper_results.cpp", 'type == "plan"', "a line of TAP"),
     ("kernel/gates/formats/ctest.cpp", 'type == "plan"', "a line of a report"),

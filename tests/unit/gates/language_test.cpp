@@ -46,6 +46,16 @@ TEST(Language, an_unknown_key_is_an_error_with_its_place) {
     EXPECT_THAT(language.error().where, HasSubstr("python.yaml:"));
 }
 
+TEST(Language, a_pattern_for_a_missing_member_needs_one_group) {
+    TemporaryDirectory folder("language");
+    auto text = read_file(languages + "/python.yaml").value();
+    std::ofstream(folder.path() / "python.yaml") << text << "missing_member: ['no member of \\w+']\n";
+    const auto language = load_language(folder.path().string(), "python");
+    ASSERT_FALSE(language.ok());
+    EXPECT_EQ(language.error().code, "AF-GATE-010");
+    EXPECT_THAT(language.error().message, HasSubstr("one group"));
+}
+
 TEST(Language, finds_cpp_build_errors) {
     const auto cpp = load_language(languages, "cpp").value();
     const auto found =

@@ -5,8 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gates/engine/gate_engine.hpp"
-#include "gates/language/language.hpp"
+#include "gates/stubs/waiting.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -185,6 +184,26 @@ TEST(WaitingFiles, may_lack_operators_and_constant_expressions_of_a_specified_ty
     EXPECT_FALSE(
         waits_for_grid("cpp", "a.cpp:4:1: error: no match for ‘operator<’ (operand types are ‘o::Other’ and ‘o::Other’)"));
     EXPECT_FALSE(waits_for_grid("cpp", "a.cpp:4:1: error: use of deleted function ‘std::unique_ptr<int>::unique_ptr()’"));
+}
+
+TEST(WaitingFiles, may_lack_any_member_of_a_type_that_is_declared_without_members) {
+    const auto lacks = [](const std::string& name, const std::string& message) {
+        const auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
+        EXPECT_TRUE(language.ok());
+        const json::object specification{
+            {"interfaces", json::array{json::object{{"name", "Pool"}, {"signature", "class Pool {}"}}}}};
+        return lacks_specified_name(*language, specification, message);
+    };
+    for (const auto* message :
+         {"‘class m::Pool’ has no member named ‘acquire’", "‘acquire’ is not a member of ‘P’ {aka ‘m::Pool’}",
+          "‘acquire’ is not a member of ‘const m::Pool’", "no member named 'acquire' in 'm::Pool'"}) {
+        EXPECT_TRUE(lacks("cpp", message)) << message;
+    }
+    EXPECT_TRUE(lacks("rust", "no method named `acquire` found for struct `m::Pool` in the current scope"));
+    EXPECT_TRUE(lacks("java", "cannot find symbol; symbol: method acquire() location: variable pool of type Pool"));
+    EXPECT_FALSE(lacks("cpp", "‘class m::Other’ has no member named ‘acquire’"));
+    EXPECT_FALSE(lacks("rust", "no method named `acquire` found for struct `m::Other` in the current scope"));
+    EXPECT_FALSE(lacks("java", "cannot find symbol; symbol: method acquire() location: class Other"));
 }
 
 TEST(WaitingFiles, may_have_errors_that_follow_from_a_missing_name) {

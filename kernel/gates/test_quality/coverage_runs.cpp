@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds which of a task's changed lines its tests run, with the language's `coverage` command.
+#include "gates/test_quality/coverage_runs.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
-#include "gates/engine/gate_engine.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
@@ -97,18 +97,18 @@ void add_unreported_lines(const ChangedSource& source, const CodeRules& code, Co
 
 }  // namespace
 
-Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
-                                               const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
+Result<Coverage> CoverageRuns::coverage_by_lines(const Language& language, const std::string& tree, const json::object& changed,
+                                                 const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
-    AF_TRY(const auto known, values_of_tests(*checkout_, language, tree, tests));
-    AF_TRY(const auto sources, read_changed_sources(*checkout_, language, tree, changed, known));
+    AF_TRY(const auto known, values_of_tests(checkout_, language, tree, tests));
+    AF_TRY(const auto sources, read_changed_sources(checkout_, language, tree, changed, known));
     const bool suspicious =
         std::any_of(sources.begin(), sources.end(), [](const auto& source) { return !source.special.empty(); });
     if (special_only && !suspicious) {
         result.reason = "no changed line compares with a value of the tests";
         return result;
     }
-    AF_TRY(const auto* runner, commands_->runner(language, tree));
+    AF_TRY(const auto* runner, commands_.runner(language, tree));
     const auto& argv = runner->coverage->argv;
     const bool takes_files = std::any_of(
         argv.begin(), argv.end(), [](const auto& argument) { return argument == "{files}" || argument == "{directories}"; });
@@ -117,7 +117,7 @@ Result<Coverage> GateEngine::coverage_by_lines(const Language& language, const s
     if (const auto cached = lines_.find(key); cached != lines_.end()) {
         run = cached->second;
     } else {
-        AF_TRY(run, commands_->lines_run(language, tree, tests, stop));
+        AF_TRY(run, commands_.lines_run(language, tree, tests, stop));
         if (run.measured) { lines_.emplace(key, run); }
     }
     result.measured = run.measured;
@@ -194,19 +194,19 @@ void add_reported_lines(const std::vector<json::object>& lines, Coverage& result
 
 }  // namespace
 
-Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::string& tree,
-                                      const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
+Result<Coverage> CoverageRuns::measure(const std::string& base_tree, const std::string& tree,
+                                       const std::vector<std::string>& tests, bool special_only, const Stop& stop) {
     Coverage result;
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const auto* runner, commands_->runner(*found, tree));
+    AF_TRY(const auto* found, languages_.of(tree));
+    AF_TRY(const auto* runner, commands_.runner(*found, tree));
     const bool by_lines = runner != nullptr && runner->coverage;
     if ((!by_lines && !found->commands.contains("coverage")) || tests.empty() || base_tree.empty()) { return result; }
-    AF_TRY(const auto changes, checkout_->changes(base_tree, tree));
+    AF_TRY(const auto changes, checkout_.changes(base_tree, tree));
     json::object changed;
     for (const auto& change : changes) {
         if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto now, checkout_->file(tree, change.path));
-        AF_TRY(const auto before, checkout_->file(base_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto now, checkout_.file(tree, change.path));
+        AF_TRY(const auto before, checkout_.file(base_tree, change.old_path.empty() ? change.path : change.old_path));
         if (!now) { continue; }
         json::array lines;
         for (const auto number : changed_line_numbers(*now, before.value_or(""))) {
@@ -216,14 +216,14 @@ Result<Coverage> GateEngine::coverage(const std::string& base_tree, const std::s
     }
     if (changed.empty()) { return result; }
     if (by_lines) { return coverage_by_lines(*found, tree, changed, tests, special_only, stop); }
-    AF_CHECK(checkout_->check_out(tree));
+    AF_CHECK(checkout_.check_out(tree));
     json::array files;
     for (const auto& file : tests) { files.emplace_back(file); }
-    const json::object input{{"root", checkout_->path().string()},
+    const json::object input{{"root", checkout_.path().string()},
                              {"files", std::move(files)},
                              {"changed", std::move(changed)},
                              {"marker", found->skeleton_marker}};
-    const auto lines = commands_->run_for_lines(*found, "coverage", tree, input, stop);
+    const auto lines = commands_.run_for_lines(*found, "coverage", tree, input, stop);
     if (!lines.ok()) {
         if (!is_failed_command(lines.error())) { return lines.error(); }  // The failure is not about the tree.
         constexpr std::string_view said = "agentforge: not measured: ";

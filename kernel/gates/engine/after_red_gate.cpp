@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the evidence for judging GREEN, REFACTOR, a fix and the delivery, from recorded trees only.
+#include "gates/engine/after_red_gate.hpp"
+
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -11,14 +10,12 @@
 
 #include <re2/re2.h>
 
-#include "base/hash.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "gates/engine/gate_engine.hpp"
-#include "gates/engine/held_out.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
-#include "gates/language/source_text.hpp"
+#include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
 
@@ -58,10 +55,10 @@ std::string joined(const std::vector<std::string>& parts) {
 }  // namespace
 
 /// One judgment. Its parts add to the evidence and to the report, in the order of `judge`.
-class GateEngine::AfterRed {
+class AfterRedGate::Judgment {
 public:
-    AfterRed(GateEngine& engine, const GateCall& call, const Stop& stop)
-        : engine_(engine),
+    Judgment(AfterRedGate& gate, const GateCall& call, const Stop& stop)
+        : gate_(gate),
           call_(call),
           stop_(stop),
           baseline_(*call.baseline),
@@ -97,7 +94,7 @@ private:
     void report_repeated_value(const std::string& place);
     [[nodiscard]] std::string summary() const;
 
-    GateEngine& engine_;
+    AfterRedGate& gate_;
     const GateCall& call_;
     const Stop& stop_;
     const GateBaseline& baseline_;
@@ -120,9 +117,9 @@ private:
     std::int64_t held_out_tests_ = 0;
 };
 
-Result<GateReport> GateEngine::after_red(const GateCall& call, const Stop& stop) { return AfterRed(*this, call, stop).judge(); }
+Result<GateReport> AfterRedGate::judge(const GateCall& call, const Stop& stop) { return Judgment(*this, call, stop).judge(); }
 
-Result<GateReport> GateEngine::AfterRed::judge() {
+Result<GateReport> AfterRedGate::Judgment::judge() {
     AF_CHECK(gather_declared());
     AF_CHECK(compare_locked_files());
     if (!evidence_.changed_tests.empty() || !evidence_.changed_configuration.empty()) {
@@ -133,7 +130,7 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     }
     GateCall whole = call_;
     whole.request.paths.clear();
-    AF_TRY(auto syntax, engine_.syntax(whole, stop_));
+    AF_TRY(auto syntax, gate_.parts_.checks.syntax(whole, stop_));
     const bool parses = syntax.passed;
     take_over(report_, std::move(syntax), {"syntax_passing"});
     if (!parses) {
@@ -159,8 +156,8 @@ Result<GateReport> GateEngine::AfterRed::judge() {
     return std::move(report_);
 }
 
-Result<void> GateEngine::AfterRed::gather_declared() {
-    AF_TRY(language_, engine_.language(call_.tree));
+Result<void> AfterRedGate::Judgment::gather_declared() {
+    AF_TRY(language_, gate_.parts_.languages.of(call_.tree));
     std::vector<std::string> problems;
     evidence_.declared = declared_tests(baseline_.test_suite, problems);
     evidence_.base_tests = baseline_.base_tests;
@@ -172,8 +169,8 @@ Result<void> GateEngine::AfterRed::gather_declared() {
     return {};
 }
 
-Result<void> GateEngine::AfterRed::compare_locked_files() {
-    auto& checkout = *engine_.checkout_;
+Result<void> AfterRedGate::Judgment::compare_locked_files() {
+    auto& checkout = gate_.parts_.checkout;
     AF_TRY(const auto changes, checkout.changes(red_tree_, call_.tree));
     const std::set<std::string> locked(baseline_.test_files.begin(), baseline_.test_files.end());
     evidence_.change_exists = !changes.empty();
@@ -193,15 +190,16 @@ Result<void> GateEngine::AfterRed::compare_locked_files() {
         }
     }
     AF_CHECK(compare_files_behind_links(changes));
-    AF_TRY(evidence_.changed_configuration, engine_.changed_runner_configuration(*language_, red_tree_, changes, call_.tree));
+    AF_TRY(evidence_.changed_configuration,
+           gate_.parts_.locked.changed_runner_configuration(*language_, red_tree_, changes, call_.tree));
     std::erase_if(evidence_.changed_configuration, [&](const std::string& path) {
         return std::find(evidence_.changed_tests.begin(), evidence_.changed_tests.end(), path) != evidence_.changed_tests.end();
     });
     return {};
 }
 
-Result<void> GateEngine::AfterRed::compare_files_behind_links(const std::vector<TreeChange>& changes) {
-    AF_TRY(const auto behind, engine_.behind_links(*language_, red_tree_));
+Result<void> AfterRedGate::Judgment::compare_files_behind_links(const std::vector<TreeChange>& changes) {
+    AF_TRY(const auto behind, gate_.parts_.locked.behind_links(*language_, red_tree_));
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
             for (const auto& [target, link] : behind) {
@@ -215,10 +213,10 @@ Result<void> GateEngine::AfterRed::compare_files_behind_links(const std::vector<
 }
 
 /// Finds RED's files on RED's tree: those that RED changed, and those that it named.
-Result<void> GateEngine::AfterRed::find_red_files() {
+Result<void> AfterRedGate::Judgment::find_red_files() {
     std::set<std::string> files;
-    AF_TRY(const auto changes, engine_.checkout_->changes(baseline_.base_tree, red_tree_));
-    AF_TRY(tests_in_red_, engine_.test_files(red_tree_));
+    AF_TRY(const auto changes, gate_.parts_.checkout.changes(baseline_.base_tree, red_tree_));
+    AF_TRY(tests_in_red_, gate_.parts_.languages.test_files(red_tree_));
     const std::set<std::string> in_red(tests_in_red_.begin(), tests_in_red_.end());
     for (const auto& change : changes) {
         if (in_red.contains(change.path)) { files.insert(change.path); }
@@ -230,26 +228,26 @@ Result<void> GateEngine::AfterRed::find_red_files() {
     return {};
 }
 
-Result<void> GateEngine::AfterRed::run_tests() {
+Result<void> AfterRedGate::Judgment::run_tests() {
     evidence_.red_run.trusted = true;
     if (!evidence_.red_files.empty()) {
-        AF_TRY(evidence_.red_run, engine_.run_red_tests(red_tree_, evidence_.red_files, false, stop_));
+        AF_TRY(evidence_.red_run, gate_.parts_.red_runs.run(red_tree_, evidence_.red_files, false, stop_));
     }
-    AF_TRY(suite_, engine_.test_files(call_.tree));
+    AF_TRY(suite_, gate_.parts_.languages.test_files(call_.tree));
     evidence_.run.trusted = true;
     // Integration tests wait for the end of REFACTOR and for delivery.
     const bool integration = !green_;
     if (!suite_.empty()) {
-        AF_TRY(evidence_.run, engine_.run_suite(call_.tree, suite_, integration, evidence_.red_files, stop_));
+        AF_TRY(evidence_.run, gate_.parts_.suite.run_suite(call_.tree, suite_, integration, evidence_.red_files, stop_));
     }
     return {};
 }
 
-void GateEngine::AfterRed::leave_integration_tests_out() {
+void AfterRedGate::Judgment::leave_integration_tests_out() {
     judged_files_ = suite_;
     if (!green_) { return; }
     const auto waits = [&](const std::string& file) {
-        return engine_.is_integration_test(file) &&
+        return gate_.parts_.suite.is_integration_test(file) &&
                std::find(evidence_.red_files.begin(), evidence_.red_files.end(), file) == evidence_.red_files.end();
     };
     std::erase_if(evidence_.base_tests, [&](const TestOutcome& test) { return waits(test.file); });
@@ -257,25 +255,25 @@ void GateEngine::AfterRed::leave_integration_tests_out() {
 }
 
 /// After the test run, which builds the tree if a build checks its types.
-Result<void> GateEngine::AfterRed::check_sources() {
+Result<void> AfterRedGate::Judgment::check_sources() {
     GateCall whole = call_;
     whole.request.paths.clear();
-    AF_TRY(auto types, engine_.types(whole, stop_));
+    AF_TRY(auto types, gate_.parts_.checks.types(whole, stop_));
     take_over(report_, std::move(types), {"type_check_passing", "type_check"});
-    AF_TRY(auto rules, engine_.conformance(whole, Enforcement::every_edit, stop_));
+    AF_TRY(auto rules, gate_.parts_.conformance.measure(whole, Enforcement::every_edit, stop_));
     take_over(
         report_, std::move(rules),
         {"conformance_passing", "checks_total", "checks_passing", "violations_new", "violations_blocking", "violations_before"});
-    if (fix_) { AF_CHECK(engine_.judge_violation(call_, report_, stop_)); }
+    if (fix_) { AF_CHECK(gate_.parts_.fix.judge(call_, report_, stop_)); }
     return call_.request.gate == gate_name::refactor ? check_quality() : Result<void>();
 }
 
-Result<void> GateEngine::AfterRed::check_quality() {
+Result<void> AfterRedGate::Judgment::check_quality() {
     GateCall whole = call_;
     whole.request.paths.clear();
     const auto& held = baseline_.held_out.files;
     if (!held.empty()) { whole.tree = baseline_.held_out.tree; }  // Held-out tests also run lines.
-    AF_TRY(auto quality, engine_.conformance(whole, Enforcement::phase_end, stop_));
+    AF_TRY(auto quality, gate_.parts_.conformance.measure(whole, Enforcement::phase_end, stop_));
     std::erase_if(quality.violations, [&](const Violation& violation) {
         return violation.contract != "quality" || std::find(held.begin(), held.end(), violation.file) != held.end();
     });
@@ -299,15 +297,16 @@ Result<void> GateEngine::AfterRed::check_quality() {
 }
 
 /// Completes RED's run: measures more about the tree without the change.
-Result<void> GateEngine::AfterRed::complete_red_run() {
-    AF_TRY(const auto declared, engine_.declared_names(*language_, baseline_.specification, red_tree_));
+Result<void> AfterRedGate::Judgment::complete_red_run() {
+    AF_TRY(const auto declared, declared_names(gate_.parts_.checkout, *language_, baseline_.specification, red_tree_));
     waiting_ = waiting_files(*language_, baseline_.specification, evidence_.red_run, declared);
     if (!waiting_.empty()) {
-        AF_TRY(evidence_.red_run, engine_.run_without_bodies(*language_, red_tree_, call_.tree, evidence_, stop_));
+        AF_TRY(evidence_.red_run,
+               gate_.parts_.without_change.run_without_bodies(*language_, red_tree_, call_.tree, evidence_, stop_));
     }
     if (evidence_.red_files.empty() && (!evidence_.run.invocations.empty() || !evidence_.run.reads.empty())) {
         // RED named no new test, so the change is not removed. Other tests must still run as before.
-        AF_TRY(auto before, engine_.run_tests(red_tree_, tests_in_red_, stop_));
+        AF_TRY(auto before, gate_.parts_.suite.run_tests(red_tree_, tests_in_red_, stop_));
         evidence_.red_run.invocations = std::move(before.invocations);
         evidence_.red_run.reads = std::move(before.reads);
     }
@@ -315,8 +314,8 @@ Result<void> GateEngine::AfterRed::complete_red_run() {
 }
 
 /// Lists tests whose result varies without the task's change: these are not regressions. A second failure is a regression.
-Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
-    AF_TRY(flaky_since_, engine_.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
+Result<void> AfterRedGate::Judgment::exclude_flaky_tests() {
+    AF_TRY(flaky_since_, gate_.parts_.suite.flaky_tests(baseline_, call_.tree, judged_files_, evidence_.run, stop_));
     evidence_.flaky.insert(evidence_.flaky.end(), flaky_since_.begin(), flaky_since_.end());
     report_.facts["flaky_since"] = json::array(flaky_since_.begin(), flaky_since_.end());
     for (const auto& id : flaky_since_) {
@@ -327,12 +326,12 @@ Result<void> GateEngine::AfterRed::exclude_flaky_tests() {
     return {};
 }
 
-Result<void> GateEngine::AfterRed::judge_tests() {
+Result<void> AfterRedGate::Judgment::judge_tests() {
     verdict_ = deliver_ ? judge_deliver(evidence_) : judge_green(evidence_);
-    const bool untested = baseline_.test_suite.empty() && !engine_.commands_->settings().without_new_test;
+    const bool untested = baseline_.test_suite.empty() && !gate_.parts_.settings.without_new_test;
     if (call_.request.gate == gate_name::deliver && untested) {
         // No stage wrote tests, so nothing shows what the code does.
-        AF_TRY(const auto changed, engine_.changed_code(call_));
+        AF_TRY(const auto changed, gate_.parts_.change.changed_code(call_));
         if (changed) {
             verdict_.blocking.push_back(
                 *changed +
@@ -341,22 +340,22 @@ Result<void> GateEngine::AfterRed::judge_tests() {
     }
     if (green_ && waiting_.empty() && nothing_blocks() && !evidence_.red_files.empty()) {
         // Removes the change and runs the tests again: RED's results may have depended on time or chance.
-        AF_CHECK(engine_.run_without_change(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
+        AF_CHECK(gate_.parts_.without_change.run_without_change(*language_, red_tree_, call_.tree, evidence_, quality_, stop_));
         verdict_ = judge_green(evidence_);
     }
     return {};
 }
 
 /// Documents may change after the code was judged, but not those that the change's code reads.
-Result<void> GateEngine::AfterRed::judge_late_documents() {
+Result<void> AfterRedGate::Judgment::judge_late_documents() {
     if (baseline_.verified_tree.empty() || baseline_.verified_tree == call_.tree) { return {}; }
-    AF_TRY(const auto late, engine_.checkout_->changes(baseline_.verified_tree, call_.tree));
-    AF_TRY(const auto changes, engine_.checkout_->changes(red_tree_, call_.tree));
+    AF_TRY(const auto late, gate_.parts_.checkout.changes(baseline_.verified_tree, call_.tree));
+    AF_TRY(const auto changes, gate_.parts_.checkout.changes(red_tree_, call_.tree));
     for (const auto& change : changes) {
         if (change.status == 'D' || !language_->sources.matches(change.path) || language_->belongs_to_tests(change.path)) {
             continue;
         }
-        AF_TRY(const auto content, engine_.checkout_->file(call_.tree, change.path));
+        AF_TRY(const auto content, gate_.parts_.checkout.file(call_.tree, change.path));
         for (const auto& document : late) {
             if (document.path == change.path || !names_file(content.value_or(""), document.path)) { continue; }
             verdict_.blocking.push_back(document.path + " was changed after the change was judged, and " + change.path +
@@ -366,9 +365,9 @@ Result<void> GateEngine::AfterRed::judge_late_documents() {
     return {};
 }
 
-Result<void> GateEngine::AfterRed::judge_held_out_tests() {
+Result<void> AfterRedGate::Judgment::judge_held_out_tests() {
     if (!nothing_blocks() || baseline_.held_out.files.empty()) { return {}; }
-    AF_TRY(auto judged, engine_.held_out(call_, stop_));
+    AF_TRY(auto judged, gate_.parts_.suite.held_out(call_, stop_));
     held_out_tests_ = judged.facts.at("held_out_tests").get_int64();
     for (auto& issue : judged.blocking) { verdict_.blocking.push_back(std::move(issue)); }
     for (auto& id : judged.facts.at("passing_tests").as_array()) {
@@ -380,16 +379,16 @@ Result<void> GateEngine::AfterRed::judge_held_out_tests() {
     return {};
 }
 
-Result<void> GateEngine::AfterRed::judge_quality_of_tests() {
+Result<void> AfterRedGate::Judgment::judge_quality_of_tests() {
     const auto ids = red_ids(evidence_.declared, evidence_.red_run.tests, evidence_.base_tests);
     quality_.fresh = ids.fresh;
     quality_.guards = ids.guards;
     // REFACTOR changed the tree, so results measured on GREEN's tree do not apply. Everything is measured again.
-    const bool asked = !deliver_ && (green_ || quality_.fresh.empty() || !engine_.meaningful_.contains(call_.tree));
+    const bool asked = !deliver_ && (green_ || quality_.fresh.empty() || !gate_.meaningful_.contains(call_.tree));
     if (asked && nothing_blocks()) {
         AF_CHECK(gather_quality_of_tests());
         auto judged = judge_test_quality(quality_);
-        if (judged.passed()) { engine_.meaningful_.insert(call_.tree); }
+        if (judged.passed()) { gate_.meaningful_.insert(call_.tree); }
         for (auto& issue : judged.blocking) { verdict_.blocking.push_back(std::move(issue)); }
         for (auto& fact : judged.facts) { verdict_.facts[fact.key()] = std::move(fact.value()); }
         report_surviving_mutants();
@@ -398,25 +397,25 @@ Result<void> GateEngine::AfterRed::judge_quality_of_tests() {
     return asked && report_.blocking_issues.empty() ? look_for_special_cases() : Result<void>();
 }
 
-Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
-    AF_TRY(const auto changed, engine_.changed_code(call_));
+Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
+    AF_TRY(const auto changed, gate_.parts_.change.changed_code(call_));
     quality_.code_changed = changed.has_value();
-    AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
-    AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
-    quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
-    if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, engine_.only_removes(call_)); }
+    AF_TRY(quality_.removed_functions, gate_.parts_.change.removed_functions(call_));
+    AF_TRY(quality_.unnamed_files, gate_.parts_.change.unnamed_files(call_));
+    quality_.without_new_test = gate_.parts_.settings.without_new_test || may_keep_behaviour(baseline_.request);
+    if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, gate_.parts_.change.only_removes(call_)); }
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
-    AF_TRY(quality_.skeletons, engine_.skeletons_left(call_, stop_));
-    AF_TRY(quality_.tests_naming_new_data, engine_.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
-    AF_CHECK(engine_.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
-    AF_CHECK(engine_.run_former_tests(call_, evidence_, quality_, stop_));
+    AF_TRY(quality_.skeletons, gate_.parts_.change.skeletons_left(call_, stop_));
+    AF_TRY(quality_.tests_naming_new_data, gate_.parts_.change.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
+    AF_CHECK(gate_.parts_.altered.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
+    AF_CHECK(gate_.parts_.altered.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
 }
 
 /// Alters expected values and code. The tests must notice.
-Result<void> GateEngine::AfterRed::try_tests(MutationRequest request) {
+Result<void> AfterRedGate::Judgment::try_tests(MutationRequest request) {
     for (const auto& test : evidence_.run.tests) {
         if (test.status == TestStatus::passed) { request.passing.push_back(test.id); }
     }
@@ -424,16 +423,18 @@ Result<void> GateEngine::AfterRed::try_tests(MutationRequest request) {
         if (test.status == TestStatus::failed_assertion) { request.asserting.insert(test.id); }
     }
     if (!quality_.fresh.empty()) {
-        AF_CHECK(engine_.run_with_other_expectations(call_, evidence_, request, quality_, stop_));
-        AF_CHECK(engine_.run_in_another_form(call_, evidence_, quality_, stop_));
-        AF_CHECK(engine_.vary_calls(call_, evidence_, quality_, stop_));
+        AF_CHECK(gate_.parts_.altered.run_with_other_expectations(call_, evidence_, request, quality_, stop_));
+        AF_CHECK(gate_.parts_.altered.run_in_another_form(call_, evidence_, quality_, stop_));
+        AF_CHECK(gate_.parts_.altered.vary_calls(call_, evidence_, quality_, stop_));
     }
-    if (quality_.code_changed && !request.files.empty()) { AF_CHECK(engine_.try_mutants(call_, request, quality_, stop_)); }
+    if (quality_.code_changed && !request.files.empty()) {
+        AF_CHECK(gate_.parts_.mutants.try_mutants(call_, request, quality_, stop_));
+    }
     find_tests_without_assertions(request.asserting);
     return {};
 }
 
-void GateEngine::AfterRed::find_tests_without_assertions(const std::set<std::string>& asserting) {
+void AfterRedGate::Judgment::find_tests_without_assertions(const std::set<std::string>& asserting) {
     for (const auto* ids : {&quality_.fresh, &quality_.guards}) {
         for (const auto& id : *ids) {
             const auto count = evidence_.run.assertions.find(id);
@@ -444,7 +445,7 @@ void GateEngine::AfterRed::find_tests_without_assertions(const std::set<std::str
     }
 }
 
-void GateEngine::AfterRed::report_surviving_mutants() {
+void AfterRedGate::Judgment::report_surviving_mutants() {
     for (const auto& mutant : quality_.tried) {
         if (mutant.noticed != TriedMutant::Noticed::not_noticed) { continue; }
         report_.violations.push_back({"surviving-mutant", "quality", "minor", mutant.file, mutant.line,
@@ -453,10 +454,10 @@ void GateEngine::AfterRed::report_surviving_mutants() {
     }
 }
 
-Result<void> GateEngine::AfterRed::look_for_special_cases() {
-    AF_TRY(const auto measured, engine_.coverage(red_tree_, call_.tree, evidence_.red_files, true, stop_));
+Result<void> AfterRedGate::Judgment::look_for_special_cases() {
+    AF_TRY(const auto measured, gate_.parts_.coverage.measure(red_tree_, call_.tree, evidence_.red_files, true, stop_));
     for (const auto& line : measured.special) { report_special_case(line); }
-    AF_TRY(const auto repeats, engine_.repeats_of_tests(red_tree_, call_.tree, evidence_.red_files));
+    AF_TRY(const auto repeats, gate_.parts_.change.repeats_of_tests(red_tree_, call_.tree, evidence_.red_files));
     for (const auto& place : repeats) { report_repeated_value(place); }
     report_.facts["repeated_values"] = json::array(repeats.begin(), repeats.end());
     report_.facts["special_casing"] = json::array(special_.begin(), special_.end());
@@ -464,7 +465,7 @@ Result<void> GateEngine::AfterRed::look_for_special_cases() {
     return {};
 }
 
-void GateEngine::AfterRed::report_special_case(const CoveredLine& line) {
+void AfterRedGate::Judgment::report_special_case(const CoveredLine& line) {
     const std::string tests = joined(line.tests);
     report_.violations.push_back(
         {"special-casing", "pattern", "minor", line.file, line.line,
@@ -476,7 +477,7 @@ void GateEngine::AfterRed::report_special_case(const CoveredLine& line) {
                        (tests.empty() ? "not measured" : tests) + ")");
 }
 
-void GateEngine::AfterRed::report_repeated_value(const std::string& place) {
+void AfterRedGate::Judgment::report_repeated_value(const std::string& place) {
     const auto file = place.substr(0, place.find(':'));
     report_.violations.push_back(
         {"repeated-values", "pattern", "minor", file, std::strtoull(place.c_str() + file.size() + 1, nullptr, 10),
@@ -484,7 +485,7 @@ void GateEngine::AfterRed::report_repeated_value(const std::string& place) {
          "A person should check whether the code computes its results or only knows the tests' answers."});
 }
 
-std::string GateEngine::AfterRed::summary() const {
+std::string AfterRedGate::Judgment::summary() const {
     const auto count = report_.facts.at("passing_tests").as_array().size();
     std::string text = std::to_string(count) + (count == 1 ? " test passes" : " tests pass");
     if (held_out_tests_ != 0) { text += " (" + std::to_string(held_out_tests_) + " of them held out)"; }
@@ -497,132 +498,6 @@ std::string GateEngine::AfterRed::summary() const {
                 (special_.size() == 1 ? " line that compares" : " lines that compare") + " with the tests' values";
     }
     return text;
-}
-
-Result<std::vector<std::string>> GateEngine::changed_runner_configuration(const Language& language, const std::string& old_tree,
-                                                                          const std::vector<TreeChange>& changes,
-                                                                          const std::string& tree) {
-    std::set<std::string> changed;
-    for (const auto& change : changes) {
-        for (const auto* path : {&change.path, &change.old_path}) {
-            if (path->empty()) { continue; }
-            if (language.runner_files.matches(*path)) { changed.insert(*path); }
-            for (const auto& section : language.runner_sections) {
-                if (!path_matches(section.file, *path)) { continue; }
-                AF_TRY(const auto before, checkout_->file(old_tree, *path));
-                AF_TRY(const auto after, checkout_->file(tree, *path));
-                if (section_text(before.value_or(""), section) != section_text(after.value_or(""), section)) {
-                    changed.insert(*path);
-                }
-            }
-        }
-    }
-    return std::vector<std::string>(changed.begin(), changed.end());
-}
-
-Result<std::map<std::string, std::string>> GateEngine::behind_links(const Language& language, const std::string& tree) {
-    if (const auto known = behind_.find(tree); known != behind_.end()) { return known->second; }
-    namespace fs = std::filesystem;
-    std::map<std::string, std::string> behind;
-    AF_TRY(const auto files, checkout_->files(tree));
-    AF_CHECK(checkout_->check_out(tree));
-    for (const auto& file : files) {
-        if (!language.belongs_to_tests(file) || !is_link(file)) { continue; }
-        // Counts each link of a chain, because each can be redirected.
-        fs::path at = file;
-        for (int hops = 0; hops < 20; ++hops) {
-            fs::path so_far;
-            bool turned = false;
-            for (auto part = at.begin(); part != at.end() && !turned; ++part) {
-                so_far /= *part;
-                if (!is_link(so_far.string())) { continue; }
-                if (so_far != fs::path(file)) { behind.emplace(so_far.string(), file); }
-                std::error_code none;
-                fs::path next = so_far.parent_path() / fs::read_symlink(checkout_->path() / so_far, none);
-                while (++part != at.end()) { next /= *part; }
-                at = next.lexically_normal();
-                turned = true;
-                break;
-            }
-            if (!turned || at.is_absolute() || at.string().starts_with("..")) { break; }
-        }
-        if (at.is_relative() && !at.string().starts_with("..") && at != fs::path(file)) { behind.emplace(at.string(), file); }
-    }
-    return behind_.emplace(tree, std::move(behind)).first->second;
-}
-
-Result<void> GateEngine::run_without_change(const Language& language, const std::string& red_tree, const std::string& tree,
-                                            GreenEvidence& evidence, TestQualityEvidence& meaning, const Stop& stop) {
-    TestSelection selection{
-        .files = evidence.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "change-taken-back"};
-    AF_TRY(selection.instead, change_as_comments(language, red_tree, tree));
-    const bool commented = !selection.instead.empty();
-    AF_TRY(auto run, commands_->run_tests(language, red_tree, selection, stop));
-    AF_CHECK(mark_stub_failures(language, red_tree, evidence.red_files, run, stop));
-    const auto fresh = red_ids(evidence.declared, evidence.red_run.tests, evidence.base_tests).fresh;
-    const auto fails = [&](const TestOutcome& test) {
-        return test.status == TestStatus::failed_assertion || test.status == TestStatus::failed_skeleton;
-    };
-    std::size_t failing = 0;
-    std::vector<std::string> passing;
-    for (const auto& test : run.tests) {
-        if (std::find(fresh.begin(), fresh.end(), test.id) == fresh.end()) { continue; }
-        failing += fails(test) ? 1 : 0;
-        if (test.status == TestStatus::passed) { passing.push_back(test.id); }
-    }
-    if (commented && (!run.trusted || failing < fresh.size())) {
-        // The added comments may be the cause, so a run without them decides. Reports tests that pass only with the comments.
-        const bool trusted = run.trusted;
-        AF_TRY(run, run_red_tests(red_tree, evidence.red_files, true, stop));
-        for (const auto& test : run.tests) {
-            if (trusted && fails(test) && std::find(passing.begin(), passing.end(), test.id) != passing.end()) {
-                meaning.text_tests.push_back(test.id);
-            }
-        }
-    }
-    evidence.red_run = std::move(run);
-    return {};
-}
-
-Result<std::vector<std::string>> GateEngine::repeats_of_tests(const std::string& red_tree, const std::string& tree,
-                                                              const std::vector<std::string>& tests) {
-    std::vector<std::string> repeats;
-    AF_TRY(const auto* found, language(tree));
-    std::vector<TestLine> lines;
-    for (const auto& file : tests) {
-        AF_TRY(const auto content, checkout_->file(tree, file));
-        if (!content) { continue; }
-        const auto text = found->may_hold_tests(file) ? split_inline_tests(*content, found->inline_begins).tests : *content;
-        auto some = test_lines(file, read_code(text, found->code));
-        std::move(some.begin(), some.end(), std::back_inserter(lines));
-    }
-    AF_TRY(const auto changes, checkout_->changes(red_tree, tree));
-    for (const auto& change : changes) {
-        if (change.status == 'D' || !found->sources.matches(change.path) || found->belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto now, checkout_->file(tree, change.path));
-        AF_TRY(const auto before, checkout_->file(red_tree, change.old_path.empty() ? change.path : change.old_path));
-        const auto code = found->may_hold_tests(change.path) ? split_inline_tests(now.value_or(""), found->inline_begins).lines
-                                                             : now.value_or("");
-        for (const auto& each :
-             repeated_values(read_code(code, found->code), changed_line_numbers(code, before.value_or("")), lines)) {
-            repeats.push_back(change.path + ":" + std::to_string(each.line) + " repeats " + ellipsis(each.what, 200));
-        }
-    }
-    return repeats;
-}
-
-Result<Verdict> GateEngine::held_out(const GateCall& call, const Stop& stop) {
-    const auto& held = call.baseline->held_out;
-    AF_TRY(const auto* found, language(call.tree));
-    const auto key = held.tree + hash_of(json::array(held.files.begin(), held.files.end())) + "/held out";
-    if (const auto known = runs_.find(key); known != runs_.end()) {
-        return judge_held_out(held, call.baseline->specification, known->second);
-    }
-    // Reuses the build folder of the tree without these tests. Only the delivered tree is built from scratch with them.
-    const TestSelection selection{.files = held.files, .names = {}, .judged = true, .timeout = {}, .built_in = call.tree};
-    AF_TRY(const auto run, commands_->run_tests(*found, held.tree, selection, stop));
-    if (run.trusted) { runs_.emplace(key, run); }
-    return judge_held_out(held, call.baseline->specification, run);
 }
 
 }  // namespace agentforge::kernel

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the evidence for judging RED, from recorded trees only.
+#include "gates/engine/red_gate.hpp"
+
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 #include <set>
 
-#include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
-#include "gates/engine/gate_engine.hpp"
-#include "gates/engine/held_out.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/stubs/scaffold.hpp"
+#include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/outdated_tests.hpp"
+#include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
 
@@ -56,15 +57,15 @@ std::vector<ChangedTestNote> notes_of_changed_tests(const RedEvidence& evidence,
 }  // namespace
 
 /// One judgment of RED. Its parts add to the evidence and to the report, in the order of `judge`.
-class GateEngine::RedGate {
+class RedGate::Judgment {
 public:
-    RedGate(GateEngine& engine, const GateCall& call, const Stop& stop)
-        : engine_(engine),
+    Judgment(RedGate& gate, const GateCall& call, const Stop& stop)
+        : gate_(gate),
           call_(call),
           stop_(stop),
           baseline_(*call.baseline),
           before_tree_(baseline_.compared_tree()),
-          checkout_(*engine.checkout_) {}
+          checkout_(gate.checkout_) {}
 
     Result<GateReport> judge();
 
@@ -83,7 +84,7 @@ private:
     Result<void> check_rules();
     [[nodiscard]] std::string summary() const;
 
-    GateEngine& engine_;
+    RedGate& gate_;
     const GateCall& call_;
     const Stop& stop_;
     const GateBaseline& baseline_;
@@ -97,10 +98,10 @@ private:
     GateReport report_;
 };
 
-Result<GateReport> GateEngine::red(const GateCall& call, const Stop& stop) { return RedGate(*this, call, stop).judge(); }
+Result<GateReport> RedGate::judge(const GateCall& call, const Stop& stop) { return Judgment(*this, call, stop).judge(); }
 
-Result<GateReport> GateEngine::RedGate::judge() {
-    AF_TRY(language_, engine_.language(call_.tree));
+Result<GateReport> RedGate::Judgment::judge() {
+    AF_TRY(language_, gate_.languages_.of(call_.tree));
     gather_declared();
     AF_CHECK(find_kernel_files());
     AF_CHECK(sort_changes());
@@ -114,26 +115,26 @@ Result<GateReport> GateEngine::RedGate::judge() {
     return std::move(report_);
 }
 
-void GateEngine::RedGate::gather_declared() {
+void RedGate::Judgment::gather_declared() {
     evidence_.intent = baseline_.intent;
-    evidence_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
+    evidence_.without_new_test = gate_.commands_.settings().without_new_test || may_keep_behaviour(baseline_.request);
     evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
     evidence_.requirements = testable_requirements(baseline_.specification);
     evidence_.base_tests = baseline_.base_tests;
     evidence_.outdated = {baseline_.outdated.begin(), baseline_.outdated.end()};
 }
 
-Result<void> GateEngine::RedGate::find_kernel_files() {
-    auto generated = engine_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
+Result<void> RedGate::Judgment::find_kernel_files() {
+    auto generated = gate_.declarations_.skeleton(before_tree_, declarable_interfaces(baseline_.specification), stop_);
     if (!generated.ok() && !is_undeclarable(generated.error())) { return std::move(generated).error(); }
     if (generated.ok()) { kernel_files_.insert(generated->begin(), generated->end()); }
     // The project had no suite, so the kernel started one.
-    AF_TRY(const auto begun, engine_.scaffold(before_tree_));
+    AF_TRY(const auto begun, scaffold_of(checkout_, gate_.languages_, before_tree_));
     for (const auto& [path, content] : begun) { kernel_files_.try_emplace(path, content); }
     return {};
 }
 
-Result<void> GateEngine::RedGate::sort_changes() {
+Result<void> RedGate::Judgment::sort_changes() {
     AF_TRY(const auto changes, checkout_.changes(before_tree_, call_.tree));
     for (const auto& change : changes) {
         for (const auto* path : {&change.old_path, &change.path}) {
@@ -143,7 +144,7 @@ Result<void> GateEngine::RedGate::sort_changes() {
     return {};
 }
 
-Result<void> GateEngine::RedGate::sort_path(const std::string& path) {
+Result<void> RedGate::Judgment::sort_path(const std::string& path) {
     AF_TRY(const auto content, checkout_.file(call_.tree, path));
     if (!content) { evidence_.deleted_paths.push_back(path); }
     if (content && is_kernel_file(path, *content)) {
@@ -156,13 +157,13 @@ Result<void> GateEngine::RedGate::sort_path(const std::string& path) {
     return {};
 }
 
-bool GateEngine::RedGate::is_kernel_file(const std::string& path, const std::string& content) const {
+bool RedGate::Judgment::is_kernel_file(const std::string& path, const std::string& content) const {
     const auto known = kernel_files_.find(path);
     return known != kernel_files_.end() && known->second == content;
 }
 
 /// Checks a file with inline tests: RED may write the tests, but not the rest.
-Result<void> GateEngine::RedGate::sort_file_with_tests(const std::string& path, const std::string& content) {
+Result<void> RedGate::Judgment::sort_file_with_tests(const std::string& path, const std::string& content) {
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     const auto declared = kernel_files_.find(path);
     const auto before =
@@ -174,7 +175,7 @@ Result<void> GateEngine::RedGate::sort_file_with_tests(const std::string& path, 
     return {};
 }
 
-Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const std::optional<std::string>& content) {
+Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const std::optional<std::string>& content) {
     evidence_.test_paths.push_back(path);
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     if (!content) { return {}; }
@@ -186,16 +187,16 @@ Result<void> GateEngine::RedGate::sort_test_file(const std::string& path, const 
     return {};
 }
 
-Result<void> GateEngine::RedGate::refuse_links() {
+Result<void> RedGate::Judgment::refuse_links() {
     if (!evidence_.test_paths.empty()) { AF_CHECK(checkout_.check_out(call_.tree)); }
     for (const auto& path : evidence_.test_paths) {
-        if (!engine_.is_link(path)) { continue; }
+        if (!is_link(checkout_, path)) { continue; }
         evidence_.problems.push_back(path + " is a link; use regular files for tests, so that their content is locked.");
     }
     return {};
 }
 
-Result<void> GateEngine::RedGate::find_declared_files() {
+Result<void> RedGate::Judgment::find_declared_files() {
     for (const auto& test : evidence_.declared) {
         AF_TRY(const auto content, checkout_.file(call_.tree, test.file));
         const bool inlined = content && language_->may_hold_tests(test.file) &&
@@ -210,16 +211,16 @@ Result<void> GateEngine::RedGate::find_declared_files() {
     return {};
 }
 
-Result<void> GateEngine::RedGate::run_tests() {
-    AF_TRY(evidence_.run, engine_.run_red_tests(call_.tree, {files_.begin(), files_.end()}, false, stop_));
-    AF_TRY(evidence_.declared_names, engine_.declared_names(*language_, baseline_.specification, call_.tree));
+Result<void> RedGate::Judgment::run_tests() {
+    AF_TRY(evidence_.run, gate_.red_runs_.run(call_.tree, {files_.begin(), files_.end()}, false, stop_));
+    AF_TRY(evidence_.declared_names, declared_names(checkout_, *language_, baseline_.specification, call_.tree));
     evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
     report_.facts["confinement"] = evidence_.run.confinement;
     report_.facts["notes"] = json::array(evidence_.run.notes.begin(), evidence_.run.notes.end());
     return {};
 }
 
-void GateEngine::RedGate::judge_tests() {
+void RedGate::Judgment::judge_tests() {
     auto facts_of_run = report_.facts;
     take_over(report_, judge_red(evidence_));
     report_.facts["changed_tests"] = changed_tests_fact(notes_of_changed_tests(evidence_, baseline_.specification));
@@ -227,15 +228,15 @@ void GateEngine::RedGate::judge_tests() {
 }
 
 /// Checks all conformance rules, including those of a phase's end: tests cannot be changed later.
-Result<void> GateEngine::RedGate::check_rules() {
+Result<void> RedGate::Judgment::check_rules() {
     GateCall rules = call_;
     rules.request.paths = evidence_.test_paths;
-    AF_TRY(auto judged, engine_.conformance(rules, Enforcement::phase_end, stop_));
+    AF_TRY(auto judged, gate_.conformance_.measure(rules, Enforcement::phase_end, stop_));
     take_over(report_, std::move(judged), {"conformance_passing", "checks_total", "checks_passing"});
     return {};
 }
 
-std::string GateEngine::RedGate::summary() const {
+std::string RedGate::Judgment::summary() const {
     const auto count = report_.facts.at("failing_tests").as_array().size();
     const auto waiting = report_.facts.at("waiting_tests").as_array().size();
     return std::to_string(count) + (count == 1 ? " new test fails, as it should" : " new tests fail, as they should") +

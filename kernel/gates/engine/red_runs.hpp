@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gates/engine/suite_runs.hpp"
+#include "gates/stubs/function_marks.hpp"
+
+namespace agentforge::kernel {
+
+/// Runs RED's files on RED's tree, where the code that they test is missing. Errors: of SuiteRuns and FunctionMarks.
+class RedRuns {
+public:
+    /// All must outlive the object.
+    RedRuns(TreeLanguages& languages, LanguageCommands& commands, SuiteRuns& suite, FunctionMarks& marks,
+            const CurrentCall& current)
+        : languages_(languages), commands_(commands), suite_(suite), marks_(marks), current_(current) {}
+
+    /// Runs the files, with `mark_stub_failures`. `again`: runs even if there is a cached result.
+    [[nodiscard]] Result<TestRun> run(const std::string& tree, const std::vector<std::string>& files, bool again,
+                                      const Stop& stop);
+    /// Marks tests that fail because code is not implemented yet. Such a test hits an error in the code's result (`result_errors`
+    /// of the language), or misses a name that the specification has (`undeclared`), or ends with an error and reaches a stub of
+    /// the project (`stubs` of the language) or a new function that the specification declares. The last case needs another run
+    /// of these files, in which each such function ends any test that reaches it. That run is made once for each tree, files and
+    /// declared functions.
+    [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
+                                                  const std::vector<std::string>& files, TestRun& run, const Stop& stop);
+
+private:
+    TreeLanguages& languages_;
+    LanguageCommands& commands_;
+    SuiteRuns& suite_;
+    FunctionMarks& marks_;
+    const CurrentCall& current_;
+    std::map<std::string, std::set<std::string>> at_stubs_;  ///< By tree and files: ids of tests that reach a stub.
+};
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/altered_runs.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <map>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/language/source_text.hpp"
+#include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/test_quality/outdated_tests.hpp"
+#include "gates/test_quality/varied_calls.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+/// Adds tests that are not outdated but share a file with outdated ones, if they fail in its former version: a change to shared
+/// lines may hide the failure.
+void add_former_failures(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
+                         TestQualityEvidence& evidence) {
+    std::set<std::string> files;
+    for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
+    for (const auto& before : green.base_tests) {
+        const bool flaky = std::ranges::find(green.flaky, before.id) != green.flaky.end();
+        if (before.status != TestStatus::passed || flaky || before.id == before.file || outdated.contains(before.id) ||
+            !files.contains(before.file)) {
+            continue;
+        }
+        const auto* now = outcome_with(run.tests, before.id);
+        if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
+        TestOutcome failed = now != nullptr ? *now : before;
+        if (now == nullptr || !run.trusted) {
+            failed.message = run.trusted ? "its file does not load" : "the run is not trusted: " + run.distrust;
+        }
+        evidence.former_failures.push_back(std::move(failed));
+    }
+}
+
+}  // namespace
+
+Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const GateCall& call) {
+    const GateBaseline& baseline = *call.baseline;
+    std::set<std::string> ids;
+    std::map<std::string, std::vector<TestOutcome>> files;
+    for (const auto& test : baseline.base_tests) {
+        if (std::ranges::find(baseline.outdated, test.id) != baseline.outdated.end()) { files[test.file].push_back(test); }
+    }
+    for (const auto& [file, outdated] : files) {
+        std::vector<TestOutcome> tests;
+        std::ranges::copy_if(baseline.base_tests, std::back_inserter(tests),
+                             [&](const TestOutcome& test) { return test.file == file; });
+        AF_TRY(const auto before, checkout_.file(baseline.base_tree, file));
+        AF_TRY(const auto now, checkout_.file(call.tree, file));
+        const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests);
+        for (const auto& test : outdated) {
+            if (std::ranges::any_of(changed, [&](const ChangedTest& each) { return each.id == without_parameters(test.id); })) {
+                ids.insert(test.id);
+            }
+        }
+    }
+    return ids;
+}
+
+Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                           const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
+    std::set<std::string> ids;
+    std::map<std::string, std::string> old_files;
+    for (const auto& before : green.base_tests) {
+        const bool flaky = std::find(green.flaky.begin(), green.flaky.end(), before.id) != green.flaky.end();
+        const bool former = outdated.contains(before.id) || outcome_with(green.run.tests, before.id) == nullptr;
+        if (before.status != TestStatus::passed || flaky || !former || found->may_hold_tests(before.file)) { continue; }
+        AF_TRY(auto content, checkout_.file(call.baseline->base_tree, before.file));
+        if (!content) { continue; }
+        ids.insert(before.id);
+        old_files.emplace(before.file, std::move(*content));
+    }
+    if (ids.empty()) { return {}; }
+    TestSelection selection;
+    for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
+    selection.instead = std::move(old_files);
+    selection.purpose = "removed-tests";
+    AF_TRY(const auto run, commands_.run_tests(*found, call.tree, selection, stop));
+    for (const auto& test : run.tests) {
+        if (run.trusted && ids.contains(test.id)) {
+            (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
+        }
+    }
+    add_former_failures(green, outdated, run, evidence);
+    return {};
+}
+
+Result<void> AlteredRuns::run_with_other_expectations(const GateCall& call, const GreenEvidence& green, MutationRequest& request,
+                                                      TestQualityEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    TestSelection selection;
+    std::map<std::string, std::set<std::string>> equating;  // File → its functions that must fail now.
+    bool decisive = false;
+    for (const auto& file : green.red_files) {
+        AF_TRY(const auto now, checkout_.file(call.tree, file));
+        AF_TRY(const auto before, checkout_.file(call.baseline->base_tree, file));
+        if (!now || is_link(checkout_, file)) { continue; }
+        auto lines = changed_line_numbers(*now, before.value_or(""));
+        if (found->may_hold_tests(file)) {
+            // Keeps only the lines of tests.
+            const auto code = split_inline_tests(*now, found->inline_begins).lines;
+            const auto with = changed_line_numbers(*now, code);
+            std::erase_if(lines, [&](const auto line) { return !with.contains(line); });
+        }
+        auto [text, expects] = with_other_expectations(*now, lines, found->code);
+        if (text.empty()) { continue; }
+        decisive = decisive || expects;
+        selection.files.push_back(file);
+        equating[file] = asserting_equality(text, changed_line_numbers(text, *now), found->code);
+        selection.instead[file] = std::move(text);
+    }
+    if (selection.files.empty()) { return {}; }
+    selection.purpose = "other-values";
+    selection.at_most = std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(request.suite_time));
+    AF_TRY(const auto run, commands_.run_tests(*found, call.tree, selection, stop));
+    if (!run.trusted || !is_built(run)) { return {}; }
+    std::size_t passed = 0;
+    std::size_t seen = 0;
+    std::set<std::string> fresh;
+    for (const auto& id : evidence.fresh) { fresh.insert(without_parameters(id)); }
+    for (const auto& test : run.tests) {
+        if (test.status == TestStatus::failed_assertion) {
+            request.asserting.insert(test.id);
+            evidence.comparing.insert(test.id);
+        }
+        if (!fresh.contains(without_parameters(test.id))) { continue; }
+        ++seen;
+        if (test.status != TestStatus::passed) { continue; }
+        ++passed;
+        const auto name = without_parameters(test.id);
+        if (equating[test.file].contains(name.substr(name.rfind(':') + 1))) {
+            evidence.accepting_other_literals.push_back(test.id);
+        }
+    }
+    evidence.any_value_accepted = decisive && seen > 0 && passed == seen;
+    return {};
+}
+
+Result<void> AlteredRuns::vary_calls(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                     const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    if (found->varied_calls.empty()) { return {}; }
+    AF_CHECK(checkout_.check_out(call.tree));
+    std::set<std::string> declared;
+    for (const auto& each : declarable_interfaces(call.baseline->specification)) {
+        declared.insert(each.name.substr(each.name.find_last_of(".:#") + 1));
+    }
+    AF_TRY(const auto sources, changed_sources(checkout_, *found, call.baseline->compared_tree(), call.tree));
+    std::vector<VariedFunction> functions;
+    std::vector<std::vector<double>> numbers;
+    TestSelection selection;
+    for (const auto& [file, content] : sources.contents) {
+        if (is_link(checkout_, file) || !is_valid_utf8(content)) { continue; }
+        numbers.push_back(numbers_in(
+            found->may_hold_tests(file) ? split_inline_tests(content, found->inline_begins).lines : content, found->code));
+        for (const auto& rules : found->varied_calls) {
+            if (!rules.files.empty() && !rules.files.matches(file)) { continue; }
+            std::string package;
+            if (!rules.beside.empty() && !RE2::PartialMatch(content, rules.package, &package)) { break; }
+            const auto known = functions.size();
+            auto text = with_varied_calls(file, content, found->code, rules, sources.lines.at(file), declared, functions);
+            if (functions.size() == known) { break; }
+            selection.instead[file] = std::move(text);
+            if (!rules.beside.empty()) {
+                selection.instead[file.substr(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1) + rules.beside] =
+                    package + rules.helper;
+            }
+            break;
+        }
+    }
+    if (functions.empty()) { return {}; }
+    selection.files = green.red_files;
+    selection.calls = true;
+    selection.purpose = "varied-calls";
+    selection.at_most =
+        std::max(std::chrono::seconds(30), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    AF_TRY(const auto run, commands_.run_tests(*found, call.tree, selection, stop));
+    evidence.varied_calls = static_cast<std::int64_t>(reported_calls(run.calls).size());
+    evidence.no_work = does_no_work(functions, reported_calls(run.calls), numbers);
+    return {};
+}
+
+Result<void> AlteredRuns::run_plainly(const GateCall& call, const std::string& red_tree, const GreenEvidence& green,
+                                      TestQualityEvidence& evidence, const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    LanguageCommands::PlainSelection selection;
+    selection.files = green.red_files;
+    selection.all_pass = true;
+    bool own_pass = true;
+    for (const auto& test : green.run.tests) {
+        const bool own = std::find(selection.files.begin(), selection.files.end(), test.file) != selection.files.end();
+        selection.all_pass = selection.all_pass && !is_failure(test.status);
+        own_pass = own_pass && (!own || !is_failure(test.status));
+        if (own && test.status == TestStatus::passed) { selection.tests.push_back(test.id); }
+    }
+    if (!own_pass || selection.tests.empty()) { return {}; }
+    AF_TRY(selection.beside, checkout_.files(call.tree));
+    std::erase_if(selection.beside, [&](const std::string& file) { return !found->belongs_to_tests(file); });
+    AF_TRY(const auto changes, checkout_.changes(red_tree, call.tree));
+    for (const auto& change : changes) {
+        for (const auto& path : {change.path, change.old_path}) {
+            if (!path.empty() && !found->belongs_to_tests(path)) {
+                AF_TRY(selection.before[path], checkout_.file(red_tree, path));
+            }
+        }
+    }
+    // A plain run builds everything from scratch. A short limit on a slow machine would let a cheating change pass.
+    selection.at_most =
+        std::max(std::chrono::seconds(300), std::chrono::duration_cast<std::chrono::seconds>(3 * green.run.duration));
+    AF_TRY(const auto run, commands_.run_plainly(*found, call.tree, selection, stop));
+    if (run.measured) {
+        evidence.plain_outcome = run.passed ? "passed" : "failed";
+    } else {
+        evidence.plain_outcome = run.reason;
+    }
+    if (run.measured && !run.passed) { evidence.plain = run.words.empty() ? "no reason given" : run.words; }
+    return {};
+}
+
+Result<void> AlteredRuns::run_in_another_form(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
+                                              const Stop& stop) {
+    AF_TRY(const auto* found, languages_.of(call.tree));
+    if (!found->commands.contains("stubs")) { return {}; }
+    AF_TRY(const auto sources, changed_sources(checkout_, *found, call.baseline->compared_tree(), call.tree));
+    AF_TRY(auto marked, marks_.marked_changes(*found, sources, Mark::idle, stop));
+    if (marked.empty()) { return {}; }
+    TestSelection selection{.files = green.red_files, .names = {}, .judged = true, .timeout = {}, .purpose = "another-form"};
+    selection.instead = std::move(marked);
+    AF_TRY(const auto run, commands_.run_tests(*found, call.tree, selection, stop));
+    for (const auto& test : run.tests) {
+        const bool is_new = std::find(evidence.fresh.begin(), evidence.fresh.end(), test.id) != evidence.fresh.end();
+        if (run.trusted && is_new && test.status == TestStatus::failed_assertion) { evidence.form_tests.push_back(test.id); }
+    }
+    return {};
+}
+
+}  // namespace agentforge::kernel
