@@ -34,9 +34,9 @@ Result<void> check_progress(const TaskState& state, const std::string& role, con
         }
     }
     if (effort.refusals >= most_refusals) {
-        return no_progress(
-            state, role,
-            "the " + exit_gate + " gate refused " + std::to_string(effort.refusals) + " artifacts, none with fewer failures than before");
+        return no_progress(state, role,
+                           "the " + exit_gate + " gate refused " + std::to_string(effort.refusals) +
+                               " artifacts, none with fewer failures than before");
     }
     if (effort.edits >= most_edits) {
         return no_progress(state, role, std::to_string(effort.edits) + " edits did not reduce the failures");

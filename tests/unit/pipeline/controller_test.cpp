@@ -691,7 +691,7 @@ TEST_F(ApprovalTest, a_lost_question_and_its_artifact_are_rewritten) {
 TEST_F(ControllerTest, a_lost_question_keeps_its_original_deadline) {
     bench.stage("a", [](StageContext&) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}); });
     ControllerSetup setup{bench.store, bench.task_workspaces, bench.escalations, bench.services, bench.ids, bench.handler};
-    setup.answer_rule = {std::chrono::hours(1), "default", ""};
+    setup.deadline_policy = {std::chrono::hours(1), "default", ""};
     const auto asked = PipelineController(setup).execute("Ask", Bench::with({"a"}));
     ASSERT_TRUE(asked.ok()) << asked.error().to_string();
     const fs::path question = bench.escalations.directory() / (asked->waiting_id + ".yaml");
