@@ -2,7 +2,7 @@
 // The watchdog for plugins that hang: runs their code by a guarded call (guarded_call.hpp) and gives it up at its deadline.
 //
 // The thread shares ownership of everything it uses. A given-up thread keeps its session and workspace but can record nothing
-// more; the task continues with a new session.
+// more; the main thread takes over the journal in a new session, records the failure and pauses the task.
 #pragma once
 
 #include <memory>
