@@ -557,7 +557,7 @@ class Architecture(unittest.TestCase):
             present = {part for file in (ROOT / folder).rglob("*") for part in (file.name, file.stem)}
             for word in re.findall(r"`([a-z_/]+)`", paragraphs):
                 named += 1
-                is_file = word.rpartition("/")[2] in present or list((ROOT / "kernel").glob(word + "*")) or (ROOT / word).exists()
+                is_file = word.rstrip("/").rpartition("/")[2] in present or list((ROOT / "kernel").glob(word + "*")) or (ROOT / word).exists()
                 is_function = "_" in word and any(f" {word}(" in file.read_text() for file in files("kernel/*.hpp"))
                 if not is_file and not is_function and word not in other_words:
                     missing.append((folder, word))
