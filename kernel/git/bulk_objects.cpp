@@ -19,13 +19,13 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
     if (git_odb_exists_ext(raw_stored, &id, GIT_ODB_LOOKUP_NO_REFRESH) != 0) { return id; }
     if (!odb_) {
         git_odb* raw = nullptr;
-        if (const int code = git_odb_new(&raw); code < 0) { return failure(code, "make an object store"); }
+        if (const int code = git_odb_new(&raw); code < 0) { return failure(code, "create an object store"); }
         OdbHandle odb(raw);
         git_odb_backend* memory = nullptr;
-        if (const int code = git_mempack_new(&memory); code < 0) { return failure(code, "make an object store"); }
+        if (const int code = git_mempack_new(&memory); code < 0) { return failure(code, "create an object store"); }
         if (const int code = git_odb_add_backend(raw, memory, 1); code < 0) {
             memory->free(memory);
-            return failure(code, "make an object store");
+            return failure(code, "create an object store");
         }
         odb_ = std::move(odb);
     }

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "a second time", "4"},
         Refused{"no_answer", with("  - {stage: spec, step: 1}\n"), "neither text nor tool_calls", "3"},
         Refused{"unknown_stop_reason", with("  - {stage: spec, step: 1, text: a, stop_reason: tired}\n"),
-                "stop_reason is none of", "3"},
+                "stop_reason must be", "3"},
         Refused{"error_beside_text", with("  - {stage: spec, step: 1, text: a, error: {code: AF-LLM-102, message: m}}\n"),
                 "text cannot appear together with error", "3"},
         Refused{"error_without_code", with("  - {stage: spec, step: 1, error: {message: m}}\n"), "the error has no code", "3"},
