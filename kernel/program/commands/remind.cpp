@@ -148,7 +148,7 @@ void add_remind(CLI::App& app, Program& program) {
                                             "Resume each task whose question was settled because its deadline passed");
     add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(resume_answered);
     add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
-    command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
+    command->footer("Example:  agentforge remind --quiet        (every five minutes from cron, see docs/escalation.md)");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
 }
