@@ -41,14 +41,14 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
 Result<void> BulkObjects::flush() {
     if (ids_.empty()) { return {}; }
     git_repository* raw_memory = nullptr;
-    if (const int code = git_repository_wrap_odb(&raw_memory, odb_.get()); code < 0) { return failure(code, "make a pack"); }
+    if (const int code = git_repository_wrap_odb(&raw_memory, odb_.get()); code < 0) { return failure(code, "create a pack"); }
     const RepositoryHandle memory(raw_memory);
     git_packbuilder* raw = nullptr;
-    if (const int code = git_packbuilder_new(&raw, raw_memory); code < 0) { return failure(code, "make a pack"); }
+    if (const int code = git_packbuilder_new(&raw, raw_memory); code < 0) { return failure(code, "create a pack"); }
     const PackBuilderHandle pack(raw);
     git_packbuilder_set_threads(raw, 1);
     for (const git_oid& id : ids_) {
-        if (const int code = git_packbuilder_insert(raw, &id, nullptr); code < 0) { return failure(code, "make a pack"); }
+        if (const int code = git_packbuilder_insert(raw, &id, nullptr); code < 0) { return failure(code, "create a pack"); }
     }
     const std::string folder = std::string(git_repository_commondir(repository_)) + "objects/pack";
     if (const int code = git_packbuilder_write(raw, folder.c_str(), 0, nullptr, nullptr); code < 0) {

@@ -102,7 +102,7 @@ Result<void> prepare_rehearsal(const RehearsalRequest& request) {
     const std::string ref = "refs/heads/" + request.branch;
     git_reference* head = nullptr;
     if (const int code = git_reference_create(&head, repository, ref.c_str(), &parent, 1, nullptr); code < 0) {
-        return failure(code, "make " + ref);
+        return failure(code, "create " + ref);
     }
     git_reference_free(head);
     if (const int code = git_repository_set_head(repository, ref.c_str()); code < 0) { return failure(code, "set HEAD"); }
