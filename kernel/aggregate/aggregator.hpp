@@ -51,11 +51,11 @@ public:
     explicit Aggregator(std::vector<KnownRepository> repositories);
 
     [[nodiscard]] std::vector<KnownRepository> repositories() const;
-    /// That of a `Place`.
+    /// Returns the repository of a `Place`.
     [[nodiscard]] KnownRepository repository(std::size_t number) const;
-    /// All that there ever were, by their numbers.
+    /// Returns all repositories so far, those no longer known too, by their numbers.
     [[nodiscard]] std::vector<KnownRepository> every_repository() const;
-    /// From now on these are known. The tasks of others are gone with the next `refresh`; numbers stay what they were.
+    /// Replaces the known repositories. The next `refresh` removes the tasks of the others. Repositories keep their numbers.
     void set_repositories(const std::vector<KnownRepository>& known);
     /// Whether a repository has vanished or come back since the last `refresh`. Cost: two stat calls for each.
     [[nodiscard]] bool availability_changed() const;
@@ -80,7 +80,8 @@ public:
     using Figures = std::shared_ptr<const TaskFigures>;
     /// Ordered by last activity, newest first.
     [[nodiscard]] std::vector<Figures> tasks() const;
-    /// Errors of reading, one for each task, repository, and entry among the tasks that is none.
+    /// Returns one error for each task and repository that cannot be read, and for each entry of a tasks folder that is not a
+    /// task.
     [[nodiscard]] std::vector<Error> problems() const;
     /// Changes whenever any figure changes.
     [[nodiscard]] std::uint64_t version() const;
@@ -138,11 +139,11 @@ private:
     std::mutex refreshing_;  ///< Held by one `refresh` at a time, which gives up `mutex_` during long reads.
     mutable std::mutex mutex_;
     std::vector<KnownRepository> repositories_;
-    std::map<std::size_t, std::string> availability_;  ///< What the last change of type `repository` said.
+    std::map<std::size_t, std::string> availability_;  ///< The state in the last change of type `repository`.
     std::set<std::size_t> forgotten_;                  ///< Numbers of repositories that are no longer known.
     std::map<Key, Known> tasks_;
     std::map<std::size_t, Error> repository_problems_;
-    std::map<std::size_t, std::vector<Error>> non_task_entries_;  ///< What is among the tasks of a repository and is none.
+    std::map<std::size_t, std::vector<Error>> non_task_entries_;  ///< Entries of its tasks folder that are not tasks.
     /// The files with answers of one repository, by its number.
     struct Answers {
         std::int64_t folder_changed_ns = -1;

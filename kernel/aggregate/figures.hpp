@@ -57,8 +57,8 @@ struct TaskFigures {
     TaskOverview overview;
     Sequence seq = 0;  ///< Sequence number of the last record in these figures.
     std::uint64_t steps = 0;
-    /// `task_summary`, JSON in one line, except that `elapsed_seconds` of an open task is not up to date: see `text_at`. As text
-    /// it takes a quarter of the memory.
+    /// The figures as the API shows them (`TaskSummary` in kernel/dashboard/openapi.yaml), JSON in one line. `elapsed_seconds` of
+    /// an open task is out of date: use `text_at`. Text takes a quarter of the memory of JSON values.
     std::string text;
     std::optional<TaskSample> statistics = {};  ///< Its share of the statistics. Empty: its journal cannot be read.
 };
@@ -82,20 +82,21 @@ struct TaskCounts {
 [[nodiscard]] json::object to_json(const TaskCounts& counts);
 
 [[nodiscard]] TaskFigures figures_of(const FollowedTask& task, const std::string& repo);
-/// A task whose journal tells nothing of it.
+/// A task whose journal cannot be read.
 struct ProjectedTask {
     TaskState state;  ///< From `state.yaml`; only the id if that cannot be read either. The task is then `unknown`.
     TaskOverview overview;
 };
-/// How a task stands whose journal tells nothing of it. `status`, `stats`, the dashboard's API and its page take it from here.
-/// `problem`: TaskStore::damage. Reads files on each call: the answer does not depend on what was seen before the damage.
+/// Returns what is known of a task whose journal cannot be read. `status`, `stats`, the dashboard's API and its page all use it.
+/// `problem`: the result of TaskStore::damage. Reads the files on each call, so the result does not depend on what this process
+/// read before the damage.
 [[nodiscard]] ProjectedTask projected_task(const TaskStore& store, const std::string& task_id, std::optional<Error> problem);
 [[nodiscard]] TaskFigures figures_of(const ProjectedTask& task, const std::string& repo);
-/// The same, but for whether a process has the task, and in what its last one died.
+/// Returns the figures with the current process: whether one works on the task, and in which plugin the last one died.
 [[nodiscard]] TaskFigures with_process(TaskFigures figures, const TaskPaths& paths);
-/// Something that cannot be read, as the API says it.
+/// Returns the API's form of an error about a task or repository that cannot be read.
 [[nodiscard]] json::object problem_json(const Error& error);
-/// Returns `task_summary` at this time, JSON in one line. A task has elapsed from its start to its end; an open one, until `now`.
+/// Returns `figures.text` with `elapsed_seconds` at this time: from the task's start to its end, or to `now` if it is open.
 [[nodiscard]] std::string text_at(const TaskFigures& figures, std::chrono::system_clock::time_point now);
 /// The same, parsed.
 [[nodiscard]] json::object to_json(const TaskFigures& figures, std::chrono::system_clock::time_point now);

@@ -4,7 +4,7 @@
 
 namespace agentforge::kernel {
 
-/// Remedy of an error that depends on how its task stands. The command line replaces it by the task's standing and the command
+/// Remedy of an error whose remedy depends on the task's status. The command line replaces it with that status and the command
 /// that fits (program/terminal/next_commands.hpp).
 inline constexpr const char* see_status = "`agentforge status` shows how the task stands";
 

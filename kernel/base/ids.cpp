@@ -26,7 +26,7 @@ std::string SystemIdSource::random_hex(std::size_t digits) {
         const ssize_t count = ::getrandom(bytes, sizeof bytes, 0);
         if (count < 0) {
             if (errno == EINTR) { continue; }
-            std::fputs("agentforge: the system gives no random numbers\n", stderr);
+            std::fputs("agentforge: cannot get random numbers from the system\n", stderr);
             std::abort();
         }
         for (ssize_t i = 0; i < count; ++i) {

@@ -57,7 +57,7 @@ public:
     /// True if `origin` of one key is a lower layer than that of another. An unset key is the lowest.
     [[nodiscard]] bool is_below(const std::optional<SettingOrigin>& origin, const std::optional<SettingOrigin>& other) const;
     [[nodiscard]] json::object all() const;  ///< All resolved settings, for task.yaml.
-    /// Returns the AGENTFORGE_… variables that set nothing: typing errors, to be reported to the user.
+    /// Returns the AGENTFORGE_… variables that set nothing: typos, to be reported to the user.
     [[nodiscard]] const std::vector<std::string>& unknown_environment() const;
     /// Returns every AGENTFORGE_… variable with a meaning: those of the settings (`*` stands for any one word) and the others.
     [[nodiscard]] std::vector<std::string> variables() const;

@@ -198,7 +198,7 @@ std::string contract_form(const Contract& contract) {
     form.fields(contract.model_schema(), "", false);
     std::string text =
         "## " + contract.name() + " " + contract.version() + ": " + first_line(contract.description()) +
-        "\n## Fill in what is required. A line that begins with # is optional: take the # away, and from the lines below it that belong to it.\n";
+        "\n## Fill in the required fields. A line that begins with # is optional: to use it, remove the # from it and from the lines that belong to it.\n";
     for (const std::string& rule : contract.rules()) { text += "## Rule: " + rule + "\n"; }
     return text + "\n" + form.take();
 }

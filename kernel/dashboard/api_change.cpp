@@ -132,10 +132,10 @@ private:
     /// True if a process will write the question again because its file is missing, or act on its deadline.
     [[nodiscard]] bool goes_on_unanswered(const std::string& id) const {
         const EscalationStore store(Aggregator::agentforge_of(parts_.tasks.repository(place_.repository)));
-        const auto by = store.answer_by(id);
-        if (!by.ok()) { return by.error().kind == ErrorKind::not_found; }
-        const auto deadline = parse_time(by->deadline);
-        return deadline.ok() && *deadline <= std::chrono::system_clock::now();
+        const auto deadline = store.answer_deadline(id);
+        if (!deadline.ok()) { return deadline.error().kind == ErrorKind::not_found; }
+        const auto time = parse_time(deadline->time);
+        return time.ok() && *time <= std::chrono::system_clock::now();
     }
 
     const DashboardParts& parts_;

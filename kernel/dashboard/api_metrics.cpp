@@ -50,7 +50,7 @@ private:
 };
 
 struct Gauges {
-    Gauge tasks{"agentforge_tasks", "Tasks by what they do now."};
+    Gauge tasks{"agentforge_tasks", "Tasks by their current state."};
     Gauge waiting{"agentforge_waiting_tasks", "Tasks that wait for a person."};
     Gauge tokens{"agentforge_tokens", "Tokens of model calls; a fork's without those of its parent."};
     Gauge calls{"agentforge_model_calls", "Answered model calls; a fork's without those of its parent."};

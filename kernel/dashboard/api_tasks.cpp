@@ -207,9 +207,9 @@ Result<HttpResponse> show_task(const DashboardParts& parts, const ApiCall& call)
 
 /// Adds everything that a person needs to decide. An approval is bound to `hash`, the hash of the content shown here.
 void add_detail(const EscalationStore& store, const PendingItem& item, json::object& object) {
-    if (const auto by = store.answer_by(item.id); by.ok() && !by->deadline.empty()) {
-        object["deadline"] = by->deadline;
-        object["at_deadline"] = by->then;
+    if (const auto deadline = store.answer_deadline(item.id); deadline.ok() && !deadline->time.empty()) {
+        object["deadline"] = deadline->time;
+        object["at_deadline"] = deadline->then;
     }
     if (item.kind == QuestionKind::escalation) {
         const auto asked = store.escalation(item.id);

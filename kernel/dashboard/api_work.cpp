@@ -158,7 +158,7 @@ Result<json::object> phase_of(const FollowedTask& task, const std::string& phase
     const StageTemplate* stage = template_of(state, phase);
     if (found == state.stages.end() || stage == nullptr) {
         return Error{"AF-DASH-016", "the task has no stage `" + ellipsis(sanitize_utf8(phase), 80) + "`", "task " + state.task_id,
-                     "the task's pipeline lists its phases", ErrorKind::not_found};
+                     "the task's `pipeline` lists its stages", ErrorKind::not_found};
     }
     AF_TRY(json::array criteria, exit_criteria_of(task, *stage, *found));
     constexpr std::size_t most_recent = 20;

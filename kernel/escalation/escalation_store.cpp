@@ -268,32 +268,33 @@ Result<ArtifactDecision> read_decision(const YamlDocument& document, const Appro
 }
 
 /// A record's own fields, then those of its deadline, if it has one.
-json::object with_deadline(json::object fields, const AnswerBy& by) {
-    if (by.deadline.empty()) { return fields; }
-    fields["deadline"] = by.deadline;
-    fields["at_deadline"] = by.then;
-    if (!by.default_answer.empty()) { fields["default_answer"] = by.default_answer; }
+json::object with_deadline(json::object fields, const AnswerDeadline& deadline) {
+    if (deadline.time.empty()) { return fields; }
+    fields["deadline"] = deadline.time;
+    fields["at_deadline"] = deadline.then;
+    if (!deadline.default_answer.empty()) { fields["default_answer"] = deadline.default_answer; }
     return fields;
 }
 
-Result<AnswerBy> read_deadline(Fields& fields) {
-    AnswerBy by;
-    AF_TRY(by.deadline, fields.text("deadline", false));
+Result<AnswerDeadline> read_deadline(Fields& fields) {
+    AnswerDeadline deadline;
+    AF_TRY(deadline.time, fields.text("deadline", false));
     AF_TRY(const std::string then, fields.text("at_deadline", false));
-    AF_TRY(by.default_answer, fields.text("default_answer", false));
-    if (!then.empty()) { by.then = then; }
+    AF_TRY(deadline.default_answer, fields.text("default_answer", false));
+    if (!then.empty()) { deadline.then = then; }
     const auto wrong = [&fields](std::string_view key, const std::string& why) {
         Error error = fields.wrong(key, why);
         error.code = "AF-ESC-059";
         return error;
     };
-    if (!by.deadline.empty() && !parse_time(by.deadline).ok()) {
-        return wrong("deadline", "is `" + ellipsis(by.deadline, 40) + "`, which is not a time such as 2026-01-02T15:30:00.000Z");
+    if (!deadline.time.empty() && !parse_time(deadline.time).ok()) {
+        return wrong("deadline",
+                     "is `" + ellipsis(deadline.time, 40) + "`, which is not a time such as 2026-01-02T15:30:00.000Z");
     }
-    if (by.then != "pause" && by.then != "default" && by.then != "abort") {
-        return wrong("at_deadline", "is `" + ellipsis(by.then, 40) + "`; it must be pause, default or abort");
+    if (deadline.then != "pause" && deadline.then != "default" && deadline.then != "abort") {
+        return wrong("at_deadline", "is `" + ellipsis(deadline.then, 40) + "`; it must be pause, default or abort");
     }
-    return by;
+    return deadline;
 }
 
 Result<ActionDecision> read_action_decision(const YamlDocument& document, const ApprovalRequest& request) {
@@ -529,20 +530,20 @@ std::string EscalationStore::action_id(std::string_view task_id, std::string_vie
     return make_id(QuestionKind::action, task_id, stage, counter);
 }
 
-AnswerBy AnswerRule::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
-    AnswerBy by;
+AnswerDeadline DeadlinePolicy::of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const {
+    AnswerDeadline deadline;
     const auto asked = parse_time(created_at);
-    if (within.count() == 0 || !asked.ok()) { return by; }
-    by.deadline = format_time(*asked + within);
-    by.then = then == "default" && approval ? "pause" : then;
-    if (by.then == "default") {
-        by.default_answer = default_answer;
-        if (default_answer.empty() && !options.empty()) { by.default_answer = options.front(); }
+    if (within.count() == 0 || !asked.ok()) { return deadline; }
+    deadline.time = format_time(*asked + within);
+    deadline.then = then == "default" && approval ? "pause" : then;
+    if (deadline.then == "default") {
+        deadline.default_answer = default_answer;
+        if (default_answer.empty() && !options.empty()) { deadline.default_answer = options.front(); }
     }
-    return by;
+    return deadline;
 }
 
-Result<void> EscalationStore::record(const Escalation& escalation, const AnswerBy& by) const {
+Result<void> EscalationStore::record(const Escalation& escalation, const AnswerDeadline& deadline) const {
     AF_CHECK(check_id(escalation.id, QuestionKind::escalation));
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
@@ -555,10 +556,10 @@ Result<void> EscalationStore::record(const Escalation& escalation, const AnswerB
                                         {"options", options},
                                         {"context", escalation.context},
                                         {"created_at", escalation.created_at}},
-                                       by));
+                                       deadline));
 }
 
-Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerBy& by) const {
+Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerDeadline& deadline) const {
     AF_CHECK(check_approval_id(request.id));
     return create_record(directory_, request.id,
                          with_deadline({{"id", request.id},
@@ -567,7 +568,7 @@ Result<void> EscalationStore::record(const ApprovalRequest& request, const Answe
                                         {"artifact", request.artifact},
                                         {"artifact_hash", request.artifact_hash},
                                         {"created_at", request.created_at}},
-                                       by));
+                                       deadline));
 }
 
 namespace {
@@ -631,7 +632,7 @@ Result<PendingItem> EscalationStore::item(std::string_view id) const {
     return PendingItem{*kind, asked.id, asked.task_id, asked.stage, question, asked.artifact_hash, asked.created_at};
 }
 
-Result<AnswerBy> EscalationStore::answer_by(std::string_view id) const {
+Result<AnswerDeadline> EscalationStore::answer_deadline(std::string_view id) const {
     if (!is_id(id)) { AF_CHECK(check_id(id, QuestionKind::escalation)); }
     AF_TRY(const YamlDocument document, load_record(directory_, id));
     Fields fields(document, correct_record);

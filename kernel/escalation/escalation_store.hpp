@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions, approvals and actions that wait for a person: `.agentforge/escalations/`.
 //
-// `<id>.yaml` is the question and never changes. `<id>.resolution.yaml` is its one answer: whoever creates it first (the console,
-// `agentforge resolve`, the page, a person's editor) has answered. A question without an answer, or with an unreadable one, is
-// pending. People write these files, so they are read strictly, and never changed or removed here.
+// `<id>.yaml` is the question and never changes. `<id>.resolution.yaml` is its one answer. The console, `agentforge resolve`, the
+// dashboard and a person's editor can create that file, and the first one wins. A question without an answer, or with an
+// unreadable one, is pending. People write answers by hand, so the store reads them strictly. It never changes or removes an
+// answer to a question that was asked.
 #pragma once
 
 #include <chrono>
@@ -32,22 +33,22 @@ struct PendingItem {
     std::string created_at;
 };
 
-/// The deadline for an answer, and what happens then. Recorded with the question, and as immutable.
-struct AnswerBy {
-    std::string deadline;        ///< RFC 3339, UTC. Empty: none.
+/// The deadline for an answer, and what happens then. Recorded with the question; like the question, it never changes.
+struct AnswerDeadline {
+    std::string time;            ///< RFC 3339, UTC. Empty: no deadline.
     std::string then = "pause";  ///< `pause`: it stays open; `default`: `default_answer` is the answer; `abort`: the task ends.
     std::string default_answer;  ///< Empty: there is none, and `default` means `pause`.
-    bool operator==(const AnswerBy&) const = default;
+    bool operator==(const AnswerDeadline&) const = default;
 };
 
 /// The settings for deadlines (`escalation.deadline_seconds`, `escalation.on_deadline`, `escalation.default_answer`).
-struct AnswerRule {
+struct DeadlinePolicy {
     std::chrono::seconds within{0};  ///< 0: no deadline.
     std::string then = "pause";
     std::string default_answer;  ///< Empty: the first option.
-    /// Returns the rule for a question of that time with these options. A deadline never grants an approval: for approvals
-    /// `default` means `pause`.
-    [[nodiscard]] AnswerBy of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const;
+    /// Returns the deadline of a question that was asked at `created_at` and has these options. A deadline never approves
+    /// anything: for approvals `default` means `pause`.
+    [[nodiscard]] AnswerDeadline of(std::string_view created_at, const std::vector<std::string>& options, bool approval) const;
 };
 
 /// A person's decision on an action that a model proposed.
@@ -59,8 +60,8 @@ struct ActionDecision {
     std::string decided_by;
 };
 
-/// A person's decision on an artifact. In its file, `approved` (and `feedback`) have their old meaning; `decision` says what
-/// those two cannot.
+/// A person's decision on an artifact. Its file may have only `approved` and `feedback` (approve, revise, reject); `decision`
+/// also allows `exit` and `extend`.
 struct ArtifactDecision {
     /// `approve`, `revise`, `reject`, `exit` (approved, and the last artifact of the task) or `extend` (approved, and more stages
     /// follow).
@@ -90,11 +91,12 @@ struct PendingList {
 [[nodiscard]] json::object action_of(const ApprovalRequest& request);
 /// Describes an action in one line for a person: the tool, and its short arguments.
 [[nodiscard]] std::string action_line(const json::object& shown);
-/// Describes all of it: the tool, then each argument with its text in lines. Complete, because an approval is bound to all of it.
+/// Describes the whole action for a person: the tool, then each argument with its text in lines. Omits nothing, because the
+/// approval covers all of it.
 [[nodiscard]] std::string action_text(const json::object& shown);
 
-/// Reads a changed action: `arguments`, and the tool of `request` if it names no other. `where`: its place, for the error. Error:
-/// `invalid` AF-ESC-032 an unknown key, no `arguments`, an invalid `tool` name.
+/// Reads a changed action: `arguments`, and `tool` (default: that of `request`). `where`: the file, for errors. Error: `invalid`
+/// AF-ESC-032 an unknown key, no `arguments`, an invalid `tool` name.
 [[nodiscard]] Result<json::object> changed_action(const json::object& given, const ApprovalRequest& request,
                                                   const std::string& where = {});
 
@@ -128,8 +130,8 @@ public:
 
     /// Records a question. On disk when it returns. Succeeds if the same record exists (a resumed task). Errors: `invalid`
     /// AF-ESC-002 the id; `conflict` AF-ESC-003 another record has it; `io`.
-    [[nodiscard]] Result<void> record(const Escalation& escalation, const AnswerBy& by = {}) const;
-    [[nodiscard]] Result<void> record(const ApprovalRequest& request, const AnswerBy& by = {}) const;
+    [[nodiscard]] Result<void> record(const Escalation& escalation, const AnswerDeadline& deadline = {}) const;
+    [[nodiscard]] Result<void> record(const ApprovalRequest& request, const AnswerDeadline& deadline = {}) const;
 
     /// Errors: `not_found` AF-ESC-001 with the nearest id; `invalid` AF-ESC-002, AF-ESC-005 (file, line, field).
     [[nodiscard]] Result<Escalation> escalation(std::string_view id) const;
@@ -148,7 +150,7 @@ public:
 
     /// Returns the deadline of the question or approval. Errors: as above; `invalid` AF-ESC-059 an invalid time, or an unknown
     /// word for what happens then.
-    [[nodiscard]] Result<AnswerBy> answer_by(std::string_view id) const;
+    [[nodiscard]] Result<AnswerDeadline> answer_deadline(std::string_view id) const;
 
     /// Returns the answer, or empty for "not yet". Errors: AF-ESC-001, -002, -005; `conflict` AF-ESC-006 the decision is for
     /// another artifact. A file without `artifact_hash` decides on what was shown.

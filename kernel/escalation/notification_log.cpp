@@ -102,7 +102,8 @@ NotificationState NotificationLog::read(std::string_view id) const {
     return notifications;
 }
 
-Result<void> NotificationLog::write(std::string_view id, const NotificationState& notifications, const AnswerBy& by) const {
+Result<void> NotificationLog::write(std::string_view id, const NotificationState& notifications,
+                                    const AnswerDeadline& deadline) const {
     json::object handlers;
     for (const auto& [name, part] : notifications.handlers) {
         handlers[name] =
@@ -111,9 +112,9 @@ Result<void> NotificationLog::write(std::string_view id, const NotificationState
     const json::object object{{"id", id},
                               {"reminder", notifications.reminder},
                               {"reminded_at", notifications.reminded_at},
-                              {"deadline", by.deadline},
-                              {"at_deadline", by.then},
-                              {"default_answer", by.default_answer},
+                              {"deadline", deadline.time},
+                              {"at_deadline", deadline.then},
+                              {"default_answer", deadline.default_answer},
                               {"handlers", std::move(handlers)}};
     const std::filesystem::path place = file(id);
     Result<void> made = make_directories(place.parent_path());

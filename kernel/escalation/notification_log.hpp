@@ -58,7 +58,8 @@ public:
     [[nodiscard]] Result<FileDescriptor> lock(std::string_view id) const;
     [[nodiscard]] NotificationState read(std::string_view id) const;
     /// On disk when it returns. Errors: `io` AF-ESC-056.
-    [[nodiscard]] Result<void> write(std::string_view id, const NotificationState& notifications, const AnswerBy& by) const;
+    [[nodiscard]] Result<void> write(std::string_view id, const NotificationState& notifications,
+                                     const AnswerDeadline& deadline) const;
     [[nodiscard]] std::filesystem::path file(std::string_view id) const;
 
 private:

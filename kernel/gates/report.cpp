@@ -204,7 +204,7 @@ std::string_view type_check_word(const json::value* how, bool passes) {
     return text == "checked" ? word(passes) : text;
 }
 
-/// From the gate itself, or from a phase's gate that also measured it.
+/// From the gate itself, or from a stage's gate that also measured it.
 json::object types_status(const GateReport& report) {
     const auto* how = report.facts.if_contains("type_check");
     const auto* passing = report.facts.if_contains("type_check_passing");

@@ -19,13 +19,13 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
     if (git_odb_exists_ext(raw_stored, &id, GIT_ODB_LOOKUP_NO_REFRESH) != 0) { return id; }
     if (!odb_) {
         git_odb* raw = nullptr;
-        if (const int code = git_odb_new(&raw); code < 0) { return failure(code, "make an object store"); }
+        if (const int code = git_odb_new(&raw); code < 0) { return failure(code, "create an object store"); }
         OdbHandle odb(raw);
         git_odb_backend* memory = nullptr;
-        if (const int code = git_mempack_new(&memory); code < 0) { return failure(code, "make an object store"); }
+        if (const int code = git_mempack_new(&memory); code < 0) { return failure(code, "create an object store"); }
         if (const int code = git_odb_add_backend(raw, memory, 1); code < 0) {
             memory->free(memory);
-            return failure(code, "make an object store");
+            return failure(code, "create an object store");
         }
         odb_ = std::move(odb);
     }
@@ -41,14 +41,14 @@ Result<git_oid> BulkObjects::add(std::string_view bytes, git_object_t type) {
 Result<void> BulkObjects::flush() {
     if (ids_.empty()) { return {}; }
     git_repository* raw_memory = nullptr;
-    if (const int code = git_repository_wrap_odb(&raw_memory, odb_.get()); code < 0) { return failure(code, "make a pack"); }
+    if (const int code = git_repository_wrap_odb(&raw_memory, odb_.get()); code < 0) { return failure(code, "create a pack"); }
     const RepositoryHandle memory(raw_memory);
     git_packbuilder* raw = nullptr;
-    if (const int code = git_packbuilder_new(&raw, raw_memory); code < 0) { return failure(code, "make a pack"); }
+    if (const int code = git_packbuilder_new(&raw, raw_memory); code < 0) { return failure(code, "create a pack"); }
     const PackBuilderHandle pack(raw);
     git_packbuilder_set_threads(raw, 1);
     for (const git_oid& id : ids_) {
-        if (const int code = git_packbuilder_insert(raw, &id, nullptr); code < 0) { return failure(code, "make a pack"); }
+        if (const int code = git_packbuilder_insert(raw, &id, nullptr); code < 0) { return failure(code, "create a pack"); }
     }
     const std::string folder = std::string(git_repository_commondir(repository_)) + "objects/pack";
     if (const int code = git_packbuilder_write(raw, folder.c_str(), 0, nullptr, nullptr); code < 0) {

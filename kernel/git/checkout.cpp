@@ -93,7 +93,7 @@ struct Checkout {
             FileDescriptor below = open_folder(here.get(), name.c_str());
             if (!below.valid()) {
                 if (errno != ENOENT || ::mkdirat(here.get(), name.c_str(), 0777) != 0) {
-                    return folder_error(errno, "make a folder", folder);
+                    return folder_error(errno, "create a folder", folder);
                 }
                 below = open_folder(here.get(), name.c_str());
                 if (!below.valid()) { return folder_error(errno, "open a folder", folder); }
@@ -113,7 +113,7 @@ struct Checkout {
         const std::string name = path.substr(path.rfind('/') + 1);
         if (entry.mode == GIT_FILEMODE_COMMIT) {
             if (retry_interrupted([&] { return ::mkdirat(parent, name.c_str(), 0777); }) != 0 && errno != EEXIST) {
-                return folder_error(errno, "make a folder", path);
+                return folder_error(errno, "create a folder", path);
             }
             return {};
         }
@@ -127,7 +127,7 @@ struct Checkout {
         struct stat st {};
         if (target.find('\0') != std::string_view::npos || ::symlinkat(std::string(target).c_str(), parent, name.c_str()) != 0 ||
             ::fstatat(parent, name.c_str(), &st, AT_SYMLINK_NOFOLLOW) != 0) {
-            return folder_error(errno, "make a link", path);
+            return folder_error(errno, "create a link", path);
         }
         wanted.set_stamp(position, FileStamp(st));
         return {};
@@ -138,12 +138,12 @@ struct Checkout {
         const mode_t mode = entry.mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666;
         const FileDescriptor file(retry_interrupted(
             [&] { return ::openat(parent, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode); }));
-        if (!file.valid()) { return folder_error(errno, "make a file", path); }
+        if (!file.valid()) { return folder_error(errno, "create a file", path); }
         if (can_share && !state.user.empty() &&
             share_blob(state.repository.get(), entry.id, state.user / path, file.get(), can_share)) {
             std::array<char, 1025> head{};
             const ssize_t count = ::pread(file.get(), head.data(), head.size(), 0);
-            if (count < 0) { return folder_error(errno, "make a file", path); }
+            if (count < 0) { return folder_error(errno, "read a file", path); }
             return note_written(position, file.get(), {head.data(), static_cast<std::size_t>(count)}, path);
         }
         AF_TRY(const BlobHandle blob, find_blob(entry.id, path));
@@ -155,7 +155,7 @@ struct Checkout {
     /// Notes that a file has its contents. `bytes`: enough of them to show whether it is a Git LFS pointer.
     Result<void> note_written(std::size_t position, int file, std::string_view bytes, const std::string& path) {
         struct stat st {};
-        if (::fstat(file, &st) != 0) { return folder_error(errno, "make a file", path); }
+        if (::fstat(file, &st) != 0) { return folder_error(errno, "look at a file", path); }
         wanted.set_stamp(position, FileStamp(st));
         if (read_pointer(bytes)) { pointers.push_back(position); }
         return {};

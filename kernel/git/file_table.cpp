@@ -315,7 +315,7 @@ std::optional<std::pair<FileTable, git_oid>> FileTable::load(const std::filesyst
 Result<void> FileTable::write_index(const std::filesystem::path& file) const {
     const auto digest = std::unique_ptr<EVP_MD_CTX, Releaser<EVP_MD_CTX_free>>(EVP_MD_CTX_new());
     if (!digest || EVP_DigestInit_ex(digest.get(), EVP_sha1(), nullptr) != 1) {
-        return Error{"AF-GIT-099", "git could not make an index: OpenSSL has no SHA-1", file.string(),
+        return Error{"AF-GIT-099", "git could not create an index: OpenSSL has no SHA-1", file.string(),
                      "Check whether OpenSSL's settings forbid it", ErrorKind::io};
     }
     Replacement out(file);

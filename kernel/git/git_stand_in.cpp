@@ -130,8 +130,8 @@ Result<void> copy_plain_files(const fs::path& from, const fs::path& to) {
 constexpr std::string_view folder_prefix = "agentforge-git-";
 
 Error cannot_make(const fs::path& folder, int code) {
-    return Error{"AF-GIT-064", std::string("Cannot make a folder in the git directory: ") + std::strerror(code), folder.string(),
-                 "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
+    return Error{"AF-GIT-064", std::string("Cannot create a folder in the git directory: ") + std::strerror(code),
+                 folder.string(), "Check for free disk space, and whether another user owns the folder", ErrorKind::io};
 }
 
 }  // namespace

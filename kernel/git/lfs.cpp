@@ -101,20 +101,20 @@ Result<std::optional<struct stat>> fill_pointer(git_repository* repository, int 
         static_cast<std::uint64_t>(there.st_size) != pointer->size) {
         return none;
     }
-    if (::unlinkat(parent, name.c_str(), 0) != 0) { return folder_error(errno, "make a file", path); }
+    if (::unlinkat(parent, name.c_str(), 0) != 0) { return folder_error(errno, "remove a Git LFS pointer", path); }
     const FileDescriptor file(retry_interrupted([&] {
         return ::openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, st.st_mode & 0777U);
     }));
-    if (!file.valid()) { return folder_error(errno, "make a file", path); }
+    if (!file.valid()) { return folder_error(errno, "create a file", path); }
     AF_TRY(const LfsPointer copied, copy_rest(contents.get(), file.get(), path));
     if (copied.id != pointer->id) {  // The contents are damaged: keeps the pointer instead.
         if (::ftruncate(file.get(), 0) != 0 || ::lseek(file.get(), 0, SEEK_SET) != 0) {
-            return folder_error(errno, "make a file", path);
+            return folder_error(errno, "empty a file", path);
         }
         AF_CHECK(write_all(file.get(), {bytes.data(), static_cast<std::size_t>(count)}, path));
         return none;
     }
-    if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "make a file", path); }
+    if (::fstat(file.get(), &st) != 0) { return folder_error(errno, "look at a file", path); }
     return std::optional(st);
 }
 
@@ -123,7 +123,7 @@ Result<std::string> keep_contents(git_repository* repository, int file, std::uin
     AF_CHECK(make_directories(temporary_folder));
     std::string temporary = (temporary_folder / "agentforge-XXXXXX").string();
     const FileDescriptor out(::mkostemp(temporary.data(), O_CLOEXEC));
-    if (!out.valid()) { return folder_error(errno, "make a file", temporary); }
+    if (!out.valid()) { return folder_error(errno, "create a file", temporary); }
     const auto kept = [&]() -> Result<std::string> {
         AF_TRY(const LfsPointer copied, copy_rest(file, out.get(), path));
         if (copied.size != size) {
@@ -133,7 +133,7 @@ Result<std::string> keep_contents(git_repository* repository, int file, std::uin
         const fs::path object = object_file(repository, copied.id);
         AF_CHECK(make_directories(object.parent_path()));
         if (::fchmod(out.get(), 0444) != 0 || ::fsync(out.get()) != 0 || ::rename(temporary.c_str(), object.c_str()) != 0) {
-            return folder_error(errno, "keep a file", object);
+            return folder_error(errno, "store a Git LFS object", object);
         }
         AF_CHECK(sync_directory(object.parent_path()));
         return std::string(pointer_begin) + std::string(id_begin) + copied.id + "\n" + std::string(size_begin) +

@@ -172,15 +172,15 @@ Error branch_elsewhere(git_repository* repository, std::string_view branch, cons
     const std::string back = "git branch -f " + name + " " + to_text(from);
     const bool has_more = known && ahead > 0 && behind == 0;
     std::string remedy = "Set it back, then retry: " + back;
-    if (!known || ahead > 0) { remedy += "; `git branch NAME " + name + "` first keeps what it has now"; }
+    if (!known || ahead > 0) { remedy += "; to keep its current commits, first run `git branch NAME " + name + "`"; }
     if (has_more) {
         remedy =
-            "It has commits of yours: rebase it yourself (git rebase), or keep them on a branch of their own, set this one "
-            "back, and retry: git branch NAME " +
+            "It has commits of yours: rebase it yourself (git rebase), or keep them on another branch, set this one back, and "
+            "retry: git branch NAME " +
             name + " && " + back;
     }
     return Error{"AF-GIT-040",
-                 "The branch " + name + " was moved since the task: it is now at " + to_text(now),
+                 "The branch " + name + " has moved since the task delivered: it is at " + to_text(now),
                  {},
                  std::move(remedy),
                  ErrorKind::conflict};

@@ -82,7 +82,7 @@ Result<void> prepare_rehearsal(const RehearsalRequest& request) {
         GIT_REPOSITORY_INIT_MKPATH | GIT_REPOSITORY_INIT_NO_REINIT;  // Uses no template, so it has no hooks of the user.
     git_repository* raw = nullptr;
     if (const int code = git_repository_init_ext(&raw, request.folder.c_str(), &options); code < 0) {
-        return failure(code, "make a repository for the hooks");
+        return failure(code, "create a repository for the hooks");
     }
     {
         const RepositoryHandle made(raw);
@@ -102,12 +102,12 @@ Result<void> prepare_rehearsal(const RehearsalRequest& request) {
     const std::string ref = "refs/heads/" + request.branch;
     git_reference* head = nullptr;
     if (const int code = git_reference_create(&head, repository, ref.c_str(), &parent, 1, nullptr); code < 0) {
-        return failure(code, "make " + ref);
+        return failure(code, "create " + ref);
     }
     git_reference_free(head);
     if (const int code = git_repository_set_head(repository, ref.c_str()); code < 0) { return failure(code, "set HEAD"); }
     git_index* raw_index = nullptr;
-    if (const int code = git_repository_index(&raw_index, repository); code < 0) { return failure(code, "make an index"); }
+    if (const int code = git_repository_index(&raw_index, repository); code < 0) { return failure(code, "create an index"); }
     const IndexHandle index(raw_index);
     if (const int code = git_index_read_tree(raw_index, tree.get()); code < 0) { return failure(code, "fill an index"); }
     git_checkout_options checkout = GIT_CHECKOUT_OPTIONS_INIT;

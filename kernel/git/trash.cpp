@@ -12,7 +12,7 @@ namespace agentforge::kernel::git {
 
 Result<void> Trash::open() {
     if (folder_.valid()) { return {}; }
-    if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) { return folder_error(errno, "make a folder", path_); }
+    if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) { return folder_error(errno, "create a folder", path_); }
     folder_ = open_folder(AT_FDCWD, path_.c_str());
     if (!folder_.valid()) { return folder_error(errno, "open a folder", path_); }
     return {};

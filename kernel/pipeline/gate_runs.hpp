@@ -21,7 +21,7 @@ namespace agentforge::kernel {
                                                      const GateRequest& request, const std::string& tree,
                                                      const json::object* candidate, const Stop& stop);
 
-/// Returns the baseline of a gate, from the journal. `candidate`: as for `measure`.
+/// Returns the baseline of a gate, from the journal. `candidate`: as for `run_and_record_gate`.
 [[nodiscard]] Result<GateBaseline> gate_baseline(const TaskSession& session, std::string_view gate,
                                                  const json::object* candidate);
 

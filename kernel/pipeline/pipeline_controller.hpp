@@ -122,7 +122,7 @@ struct ControllerSetup {
     std::string command = "agentforge";  ///< Shown by the lock.
     /// Asks the person at the terminal for approvals and actions, and waits without limit. Null: there is no terminal.
     std::shared_ptr<EscalationHandler> present = {};
-    AnswerRule answer_rule = {};  ///< The deadline for a person's answer.
+    DeadlinePolicy deadline_policy = {};  ///< The deadline for a person's answer.
     /// Processes due actions of an open question (HandlerGroup::process_due). Called for the question that a resumed task waits
     /// for. May be empty.
     std::function<void(const std::string& id, CallContext& context)> process_due = {};

@@ -701,7 +701,7 @@ private:
     void check_text(std::string_view step, const char* what, const std::string& text) {
         if (!is_valid_utf8(text) && input_ != inputs[static_cast<std::size_t>(Input::invalid_utf8) - 1].name) {
             wrong_result(step, CheckStatus::warning, std::string("gave ") + what + " that is not valid UTF-8", text, "UTF-8",
-                         "Give UTF-8: the host replaces what is not.");
+                         "Return UTF-8: the host replaces all other bytes.");
         }
         if (text.size() > large_output_bytes) {
             wrong_result(step, CheckStatus::warning,
@@ -719,9 +719,9 @@ private:
     }
     void check_memory(const json::object& object) {
         if (object.storage().is_deallocate_trivial()) {
-            wrong_result("calls", CheckStatus::error, "returned a JSON value with a memory resource of its own",
+            wrong_result("calls", CheckStatus::error, "returned a JSON value with its own memory resource",
                          "a monotonic or static resource", "the default memory resource",
-                         "Build what is handed over with the default resource; see <agentforge/json.hpp>.");
+                         "Build values that cross the boundary with the default resource; see <agentforge/json.hpp>.");
         }
     }
     void check_context(const CheckHost& host) {

@@ -42,7 +42,7 @@ std::string form_problem(const json::value& schema, const std::string& place, in
     for (const auto& [key, value] : *object) {
         const std::string at = place + "." + std::string(key);
         const std::string found = ", found " + ellipsis(json::serialize(value), 80);
-        if (key == "$ref") { return at + " cannot be followed: a manifest stands alone"; }
+        if (key == "$ref") { return at + " is not allowed: a manifest must be self-contained"; }
         if (key == "type") {
             const auto known = [&](const json::value& name) {
                 return name.is_string() && std::ranges::find(types, std::string_view(name.get_string())) != types.end();
@@ -80,7 +80,7 @@ std::string form_problem(const json::value& schema, const std::string& place, in
                    key == "minItems" || key == "maxItems") {
             if (!value.is_number()) { return at + " must be a number" + found; }
         } else if (key != "const" && key != "default" && key != "examples" && has_reference(value, depth)) {
-            return at + " has a $ref or is nested too deeply: a manifest stands alone";
+            return at + " has a $ref, or is nested too deeply: a manifest must be self-contained";
         }
     }
     return "";

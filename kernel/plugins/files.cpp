@@ -85,7 +85,7 @@ Result<FileHashes> hash_plugin(const std::string& folder) {
     const auto manifest = hashes.find("plugin.json");
     if (manifest == hashes.end()) { return cannot(folder + "/plugin.json", "it is not there"); }
     if (manifest->second.starts_with("-> ")) {
-        return cannot(folder + "/plugin.json", "it is a symbolic link, and only a file itself can be held to a hash");
+        return cannot(folder + "/plugin.json", "it is a symbolic link; only the hash of a regular file can be pinned");
     }
     return hashes;
 }

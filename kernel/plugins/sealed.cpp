@@ -46,7 +46,7 @@ Result<Sealed> seal_file(const PluginManifest& manifest, const std::string& name
         return file_differs(manifest, name, "not locked", "");
     }
     if (expected->second.starts_with("-> ")) {
-        return cannot(path, "it is a symbolic link, and only a file itself can be held to a hash");
+        return cannot(path, "it is a symbolic link; only the hash of a regular file can be pinned");
     }
     const auto bytes = read_file(path, most_bytes);
     if (!bytes.ok()) {

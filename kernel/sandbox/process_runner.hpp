@@ -123,8 +123,8 @@ public:
 [[nodiscard]] Result<std::unique_ptr<InteractiveProcess>> start_interactive(const ExecHelper& exec_helper,
                                                                             const ProcessRequest& request);
 
-/// Returns what a child may see of `environment`: PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM. Never a
-/// variable named *KEY*, *TOKEN*, *SECRET* or *PASSWORD*.
+/// Returns what a child may see of `environment`: PATH, HOME, LANG, LANGUAGE, LC_*, TZ, TMPDIR, USER, LOGNAME, SHELL, TERM.
+/// Never a variable named *KEY*, *TOKEN*, *SECRET* or *PASSWORD*.
 [[nodiscard]] std::map<std::string, std::string> base_environment(const std::map<std::string, std::string>& environment);
 [[nodiscard]] std::map<std::string, std::string> current_environment();
 /// True if a folder of `PATH` has the program.

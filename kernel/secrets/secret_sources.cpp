@@ -191,7 +191,7 @@ Result<std::string> redaction_key(const std::string& state_directory, IdSource& 
             return refused(made.error().message, ErrorKind::io);
         }
     }
-    return refused("it was made and is gone again", ErrorKind::io);
+    return refused("it was removed right after it was created", ErrorKind::io);
 }
 
 }  // namespace agentforge::kernel

@@ -18,7 +18,7 @@ std::string unmet_gate(const TaskState& state, std::string_view gate, const std:
     const std::string name = "the " + std::string(gate) + " gate ";
     const auto report = state.resumption.reports.find(gate);
     const bool current = inputs == nullptr || (report != state.resumption.reports.end() && report->second.inputs == *inputs);
-    if (!current) { return name + "was measured with other settings or rules than those of now"; }
+    if (!current) { return name + "was measured with settings or rules that have changed since"; }
     const GateState& measured = state.gates.find(gate)->second;
     return measured.passed ? std::string() : name + "does not pass: " + measured.summary;
 }

@@ -54,10 +54,12 @@ std::string glob_defect(std::string_view glob) {
     for (std::size_t i = 0; i < glob.size(); ++i) {
         const auto c = static_cast<unsigned char>(glob[i]);
         if (c < 0x20 || c == 0x7F) { return "it contains a control character"; }
-        if (c == '{' || c == '}') { return "braces are not part of these patterns; write each alternative, separated by commas"; }
+        if (c == '{' || c == '}') {
+            return "braces have no meaning in these patterns; write out each alternative, separated by commas";
+        }
         if (quotes(glob, i)) {
-            return "quotation marks are not part of these patterns; spaces need none, and '\\" + std::string(1, glob[i]) +
-                   "' stands for the mark itself";
+            return "quotation marks have no meaning in these patterns; spaces need none, and '\\" + std::string(1, glob[i]) +
+                   "' matches the mark itself";
         }
         if (c == '\\' && ++i >= glob.size()) { return "it ends in a backslash"; }
         if (c == '[') {

@@ -65,7 +65,7 @@ FAULTS = {
     "huge_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output of 9437184 bytes in call()", "9437184 bytes", "Cut it"),
     "invalid_utf8_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output that is not valid UTF-8 in call()", "\ufffd", "Give UTF-8"),
     "fails_without_error": ("warning", "calls", "AF-CHECK-016", f"{TOOL} failed without an error in call()", "no error", "Say why"),
-    "own_memory": ("error", "calls", "AF-CHECK-016", f"{TOOL} returned a JSON value with a memory resource of its own in call()", "a monotonic or static resource", "<agentforge/json.hpp>"),
+    "own_memory": ("error", "calls", "AF-CHECK-016", f"{TOOL} returned a JSON value with its own memory resource in call()", "a monotonic or static resource", "<agentforge/json.hpp>"),
     "undeclared_effect": ("error", "calls", "AF-TOOL-005", "Tool 'faulty' tried to create a file and does not declare that it writes.", None, "Add the effect to the tool's spec"),
     "context_from_thread": ("error", "calls", "AF-CHECK-015", f"{TOOL} broke the rules of its context: progress was called from a thread that does not run the plugin's call", "progress was called from a thread", "only on the thread of the call"),
     "no_verdict": ("error", "calls", "AF-CHECK-016", f"The stage `faulty` of plugin `{ID}` returned without a verdict in execute()", "pending", "Return StageResult::completed"),

@@ -131,7 +131,7 @@ const scenarios = {
     await page.getByText("5 tasks").waitFor();
     await page.getByRole("searchbox").fill("nothing is like this");
     await page.keyboard.press("Enter");
-    await page.getByText("No task is like that.").waitFor();
+    await page.getByText("No task matches.").waitFor();
     await go("");
     await page.getByText("5 tasks").waitFor();
     assert.equal(await page.locator("table").count(), 0, "statistics are asked for only where they are shown");
@@ -144,10 +144,10 @@ const scenarios = {
     await picture("tasks");
 
     await go("task/" + world.delivered, "Pipeline: implement, to deliver");
-    for (const words of ["INTAKE", "DELIVER", "Commit", "Tokens a step", "textkit/slug.py", "Current phase: DELIVER", "Goal: implement", "Conformance"]) assert.ok((await main()).includes(words), "overview: " + words);
+    for (const words of ["INTAKE", "DELIVER", "Commit", "Tokens per step", "textkit/slug.py", "Current stage: DELIVER", "Goal: implement", "Conformance"]) assert.ok((await main()).includes(words), "overview: " + words);
     await picture("task");
-    await go("task/" + world.delivered + "/phase/green", "Phase GREEN");
-    for (const words of ["Exit criteria", "✓ passed", "Files touched", "textkit/slug.py", "Artifacts of this phase"]) assert.ok((await main()).includes(words), "phase: " + words);
+    await go("task/" + world.delivered + "/phase/green", "Stage GREEN");
+    for (const words of ["Exit criteria", "✓ passed", "Files touched", "textkit/slug.py", "Artifacts of this stage"]) assert.ok((await main()).includes(words), "phase: " + words);
     await go("task/" + world.delivered + "/steps", " steps");
     await page.waitForFunction(() => document.querySelectorAll("ol.timeline > li").length > 15);     // Those of the phase, which were there before, are fewer.
     const edit = page.locator("ol.timeline a", { hasText: "slug.py" }).first();
@@ -156,7 +156,7 @@ const scenarios = {
     assert.ok(reads.every((text) => /read_file [\w./]+\.\w+/.test(text)), "a step that changed nothing names its file: " + reads);
     await page.locator("ol.timeline a", { hasText: /edit_file|write_file/ }).first().click();
     await heading("What the model saw");
-    for (const words of ["What it changed", "of 8,000 tokens", "Do this step again", "SHA-256 of the context"]) assert.ok((await main()).includes(words), "step: " + words);
+    for (const words of ["Changes of this step", "of 8,000 tokens", "Repeat this step", "SHA-256 of the context"]) assert.ok((await main()).includes(words), "step: " + words);
     await page.getByText("Context, byte for byte").click();
     const told = await api("/tasks/" + world.delivered + "/steps/" + /step\/(\d+)/.exec(page.url())[1]);
     const context = await page.locator('details[data-key="context"] pre.code').textContent();
@@ -192,7 +192,7 @@ const scenarios = {
     await page.locator(".diff.two", { hasText: "an earlier version" }).waitFor();
     await page.getByRole("button", { name: "In one column" }).click();
     await page.waitForFunction(() => !document.querySelector(".diff.two"));
-    await go("task/" + world.delivered + "/cost", "By phase");
+    await go("task/" + world.delivered + "/cost", "By stage");
     await page.locator("figure svg polyline").first().waitFor();
     await go("task/" + world.delivered + "/journal", " records");
     await page.getByRole("link", { name: "← Earlier" }).click();
@@ -204,7 +204,7 @@ const scenarios = {
     await go("task/" + world.paused, "Paused: ");
     await go("attention", "Migrate the titles");
     await picture("attention");
-    await go("new", "What is to be done");
+    await go("new", "What to do, in your own words");
     assert.ok((await page.locator("#new-pipeline option").count()) >= 3, "the pipelines of the repository");
     // An address that cannot be decoded is nowhere, and the page goes on.
     await go("task/%", "There is nothing at this address");
@@ -278,7 +278,7 @@ const scenarios = {
     await table.waitFor();
     assert.deepEqual(await broken(), []);
     assert.ok(await table.evaluate((element) => element.scrollWidth > element.clientWidth), "it scrolls instead");
-    await go("task/" + world.delivered + "/cost", "By phase");
+    await go("task/" + world.delivered + "/cost", "By stage");
     assert.deepEqual(await broken(), []);
   },
 
@@ -318,7 +318,7 @@ const scenarios = {
     await page.evaluate((id) => { [...document.querySelectorAll("main [data-entry]")].find((entry) => entry.hash.endsWith(id)).focus(); }, world.delivered);
     await key("Enter");
     await at("#/task/" + world.delivered);
-    await page.getByText("Current phase").waitFor();
+    await page.getByText("Current stage").waitFor();
     await page.evaluate((id) => { location.hash = "#/task/" + id + "/step/5"; }, world.delivered);
     await page.getByRole("link", { name: "Step 6 →" }).waitFor();
     await key("]");
@@ -374,7 +374,7 @@ const scenarios = {
     await page.getByRole("region", { name: "Statistics by model" }).waitFor();
     await reach("[data-entry]");
     await key("Enter");
-    await page.getByText("Current phase").waitFor();
+    await page.getByText("Current stage").waitFor();
     // The timeline.
     await reach("main nav a", "Steps");
     await key("Enter");
@@ -423,7 +423,7 @@ const scenarios = {
     await approval.locator("textarea").fill("Name the separator");
     const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/feedback")), approval.getByRole("button", { name: "Request changes" }).click()]);
     assert.match(JSON.parse(asked.postData()).hash, /^[0-9a-f]{32,}$/);
-    await page.getByText("Sent back with your words.").waitFor({ timeout: 60000 });
+    await page.getByText("Sent back with your feedback.").waitFor({ timeout: 60000 });
     await page.waitForFunction(() => !document.querySelector("main").textContent.includes("is ready for your approval") || document.querySelector("main textarea").value === "");
     // Its model has no answer for a second round: it may ask, fail or wait. Whatever it does, it can be ended.
     await go("task/" + world.approving);
@@ -434,18 +434,18 @@ const scenarios = {
 
   async actions() {
     await begin();
-    await go("attention", "wants to do something");
+    await go("attention", "wants to take an action");
     await accessible("an action that waits");
     assert.ok((await main()).includes("tool: complete"), "the action itself");
-    const card = page.locator(".card", { hasText: "wants to do something" });
+    const card = page.locator(".card", { hasText: "wants to take an action" });
     const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), (async () => { await card.locator("textarea").fill("Look at the tests first"); await card.getByRole("button", { name: "Refuse" }).click(); })()]);
     assert.match(asked.url(), /\/reject$/);
     assert.equal(JSON.parse(asked.postData()).feedback, "Look at the tests first");
     await page.getByText("Refused.").waitFor({ timeout: 60000 });
     await have("second");
     await go("", "Tasks");
-    await go("attention", "wants to do something");
-    await page.locator(".card", { hasText: "wants to do something" }).first().getByRole("button", { name: "Approve" }).click();
+    await go("attention", "wants to take an action");
+    await page.locator(".card", { hasText: "wants to take an action" }).first().getByRole("button", { name: "Approve" }).click();
     await page.getByText("Approved. The task continues.").waitFor({ timeout: 60000 });
   },
 
@@ -568,10 +568,10 @@ const scenarios = {
     await page.getByText("● in progress").waitFor({ timeout: 60000 });
     await page.getByRole("button", { name: "Pause after step" }).waitFor();
     await page.getByRole("button", { name: "Pause", exact: true }).click();
-    await page.getByText("Asked the task to save and end.").waitFor();
+    await page.getByText("Asked the task to save and exit.").waitFor();
     await have("release");
     await page.getByText("‖ paused").waitFor({ timeout: 60000 });
-    await page.getByLabel("Tell the model (optional)").fill("Leave the old names as they are");
+    await page.getByLabel("Message to the model (optional)").fill("Leave the old names as they are");
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("The task continues.").waitFor({ timeout: 60000 });
     await page.getByRole("button", { name: /Abort task/ }).click({ timeout: 60000 });
@@ -582,7 +582,7 @@ const scenarios = {
     await begin();
     await page.getByRole("link", { name: "New task" }).click();
     await page.locator("#new-words").fill("Add a slugify function that turns a title into a URL slug");
-    await page.getByLabel("Ask me after every phase").check();
+    await page.getByLabel("Ask me after every stage").check();
     const [asked] = await Promise.all([page.waitForRequest((request) => request.method() === "POST"), page.getByRole("button", { name: "Start" }).click()]);
     assert.equal(JSON.parse(asked.postData()).supervised, true);
     await have("asked");
@@ -624,7 +624,7 @@ const scenarios = {
     await page.getByText("1 task", { exact: true }).waitFor();
     const shown = await main();
     assert.ok(shown.includes(world.there) && !shown.includes(world.here), shown);
-    await go("new", "What is to be done");
+    await go("new", "What to do, in your own words");
     await Promise.all([page.waitForRequest((request) => request.url().endsWith("/api/pipelines?repo=second")), page.getByLabel("Repository").selectOption("second")]);
     await page.locator("#new-pipeline option", { hasText: "own" }).waitFor({ state: "attached" });
     assert.equal(await page.locator("#new-repo").inputValue(), "second", "the choice stays");
@@ -672,12 +672,12 @@ const scenarios = {
   async fork() {
     await begin();
     await go("task/" + world.task + "/step/3", "Try again from here");
-    await page.getByLabel("Tell the model (optional)").fill("Mind the accents");
-    await page.getByRole("button", { name: "Do this step again" }).click();
+    await page.getByLabel("Message to the model (optional)").fill("Mind the accents");
+    await page.getByRole("button", { name: "Repeat this step" }).click();
     await page.waitForFunction((id) => location.hash.startsWith("#/task/") && !location.hash.includes(id), world.task, { timeout: 60000 });
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });
     await go("task/" + world.task + "/step/3", "Try again from here");
-    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/fork")), page.getByRole("button", { name: "Go on after this step" }).click()]);
+    const [asked] = await Promise.all([page.waitForRequest((request) => request.url().endsWith("/fork")), page.getByRole("button", { name: "Continue after this step" }).click()]);
     assert.equal(JSON.parse(asked.postData()).step, 3);
     await page.waitForFunction((id) => location.hash.startsWith("#/task/") && !location.hash.includes(id), world.task, { timeout: 60000 });
     await page.getByText("✓ completed").waitFor({ timeout: 60000 });

@@ -12,7 +12,7 @@ export function act(app, work, done) {
     for (const button of buttons) button.disabled = true;
     try {
       const answer = await work();
-      app.say(answer && answer.resumed === false && answer.problem ? (answer.answered ? "Answered" : "Made") + ", but the task cannot go on: " + answer.problem.title + ". " + answer.problem.detail : done);
+      app.say(answer && answer.resumed === false && answer.problem ? (answer.answered ? "Answered" : "Created") + ", but the task cannot continue: " + answer.problem.title + ". " + answer.problem.detail : done);
     } catch (problem) {
       app.say((problem.status === 409 ? "Nothing was changed: the item has changed since you saw it. " : "") + problem.message + (problem.detail ? ". " + problem.detail : "") + (problem.code ? " (" + problem.code + ")" : ""));
     } finally {
@@ -22,7 +22,7 @@ export function act(app, work, done) {
   };
 }
 
-const asked = (item) => ({ escalation: "has a question", approval: "is ready for your approval", action: "wants to do something" })[item.kind];
+const asked = (item) => ({ escalation: "has a question", approval: "is ready for your approval", action: "wants to take an action" })[item.kind];
 
 // `only`: the dashboard is read-only.
 export function attention(app, item, only) {
@@ -44,13 +44,13 @@ export function attention(app, item, only) {
   }
   const decide = (what, body, done) => act(app, () => post(place + "/" + what, { ...bound, ...body() }).then(finished), done);
   return h("div", { class: "card wait" }, head, item.kind === "action" && h("p", {}, item.question), shown, !only && [
-    h("label", { for: key + "text" }, item.kind === "action" ? "What to do instead (when you refuse)" : "What to change"), draft("textarea", key + "text", { id: key + "text" }),
+    h("label", { for: key + "text" }, item.kind === "action" ? "What to do instead (if you refuse)" : "What to change"), draft("textarea", key + "text", { id: key + "text" }),
     h("div", { class: "buttons" },
       h("button", { type: "button", class: "main", "data-key": key + "approve", onclick: decide("approve", () => ({}), "Approved. The task continues.") }, "Approve"),
       item.available_actions.includes("exit") && h("button", { type: "button", "data-key": key + "exit", onclick: (event) => { if (confirm("Approve this as the last artifact, and end the task here?")) decide("approve", () => ({ exit: true }), "Approved. The task ends here.")(event); } }, "Approve and end here"),
-      item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: (event) => { if (text().trim() === "") app.say("Say what to change, then request it."); else decide("feedback", () => ({ feedback: text() }), "Sent back with your words.")(event); } }, "Request changes"),
-      h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this? An artifact that iterates goes back to the stage before; any other ends its task.")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, "Refuse")),
-    h("p", { class: "small quiet" }, "Your decision is bound to what is shown here (" + String(item.hash).slice(0, 12) + ").")]);
+      item.kind === "approval" && h("button", { type: "button", "data-key": key + "revise", onclick: (event) => { if (text().trim() === "") app.say("Say what to change, then request it."); else decide("feedback", () => ({ feedback: text() }), "Sent back with your feedback.")(event); } }, "Request changes"),
+      h("button", { type: "button", class: "danger", "data-key": key + "reject", onclick: (event) => { if (item.kind === "action" || confirm("Refuse this? An artifact that iterates goes back to the previous stage; any other ends its task.")) decide("reject", () => (item.kind === "action" && text() ? { feedback: text() } : {}), "Refused.")(event); } }, "Refuse")),
+    h("p", { class: "small quiet" }, "Your decision applies only to what is shown here (" + String(item.hash).slice(0, 12) + ").")]);
 }
 
 function abortButton(app, id) {
@@ -64,10 +64,10 @@ export function controls(app, shown) {
   const guidance = () => { const field = document.querySelector('[data-key="' + CSS.escape(key) + '"]'); return field && field.value.trim() ? { guidance: field.value } : {}; };
   if (!can.some((action) => ["pause", "resume", "abort"].includes(action))) return null;
   return h("section", { "aria-label": "Control" },
-    can.includes("resume") && [h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 })],
+    can.includes("resume") && [h("label", { for: key }, "Message to the model (optional)"), draft("textarea", key, { id: key, rows: 2 })],
     h("div", { class: "buttons" },
       can.includes("resume") && h("button", { type: "button", class: "main", "data-key": "resume-" + id, onclick: act(app, () => post(task(id, "/resume"), guidance()).then((done) => { forget(key); return done; }), "The task continues.") }, "Resume"),
-      can.includes("pause") && h("button", { type: "button", "data-key": "pause-" + id, onclick: act(app, () => post(task(id, "/pause"), {}), "Asked the task to save and end.") }, "Pause"),
+      can.includes("pause") && h("button", { type: "button", "data-key": "pause-" + id, onclick: act(app, () => post(task(id, "/pause"), {}), "Asked the task to save and exit.") }, "Pause"),
       can.includes("pause") && h("button", { type: "button", "data-key": "pause-step-" + id, onclick: act(app, () => post(task(id, "/pause"), { after_step: true }), "The task pauses after its step.") }, "Pause after step"),
       can.includes("abort") && abortButton(app, id)));
 }
@@ -84,7 +84,7 @@ export function extension(app, shown, waits, pipelines) {
   const stage = () => document.getElementById(key).value;
   const body = () => ({ ...(stage() ? { stage: stage() } : {}), ...(waiting ? { id: waiting.id, hash: waiting.hash } : {}) });
   const go = act(app, () => post(task(id, "/extend"), body()), waiting ? "Approved. The task continues." : "The task continues.");
-  return h("section", { "aria-label": "Go on" }, h("h2", {}, can.stages.length ? "Continue with the remaining stages" : "Go on with pipeline " + can.next_pipeline),
+  return h("section", { "aria-label": "Continue" }, h("h2", {}, can.stages.length ? "Continue with the remaining stages" : "Continue with pipeline " + can.next_pipeline),
     h("label", { for: key }, "End after"), h("select", { id: key, "data-key": key }, !waiting && h("option", { value: "" }, "the last stage"), stages.map((name) => h("option", { value: name }, name))),
     h("div", { class: "buttons" }, h("button", { type: "button", class: "main", "data-key": key + "-go", onclick: go }, waiting ? "Approve and extend" : "Extend")));
 }
@@ -106,9 +106,9 @@ export function startForm(app, repositories, pipelines) {
     } catch (problem) { app.say(problem.message + ". " + problem.detail + " (" + problem.code + ")"); }
     button.disabled = false;
   };
-  return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What is to be done"), draft("textarea", "new-words", { id: "new-words", required: true, placeholder: "Add a --version flag" }),
-    choice("new-repo", "Repository", repositories.map((each) => [each.name]), { onchange: () => app.refresh() }), choice("new-pipeline", "Pipeline", [["", "the usual one"], ...pipelines.map((each) => [each.name, each.name + ": " + each.description])]),
-    h("p", {}, h("label", { class: "inline" }, draft("input", "new-supervised", { type: "checkbox", id: "new-supervised" }), "Ask me after every phase")),
+  return h("form", { class: "card", onsubmit: go }, h("label", { for: "new-words" }, "What to do, in your own words"), draft("textarea", "new-words", { id: "new-words", required: true, placeholder: "Add a --version flag" }),
+    choice("new-repo", "Repository", repositories.map((each) => [each.name]), { onchange: () => app.refresh() }), choice("new-pipeline", "Pipeline", [["", "chosen by the request"], ...pipelines.map((each) => [each.name, each.name + ": " + each.description])]),
+    h("p", {}, h("label", { class: "inline" }, draft("input", "new-supervised", { type: "checkbox", id: "new-supervised" }), "Ask me after every stage")),
     h("div", { class: "buttons" }, h("button", { class: "main" }, "Start")));
 }
 
@@ -122,8 +122,8 @@ export function goOnFrom(app, shown, step) {
     location.hash = "#/task/" + made.task_id;
     return made;
   }, "A new task continues from there.");
-  return h("section", { "aria-label": "Try again" }, h("h2", {}, "Try again from here"), h("p", { class: "small quiet" }, "A new task shares the steps up to this one and goes on with the model. This task stays as it is."),
-    h("label", { for: key }, "Tell the model (optional)"), draft("textarea", key, { id: key, rows: 2 }),
-    h("div", { class: "buttons" }, step > 1 && h("button", { type: "button", "data-key": key + "-again", onclick: fork(step - 1) }, "Do this step again"), h("button", { type: "button", "data-key": key + "-on", onclick: fork(step) }, "Go on after this step")),
+  return h("section", { "aria-label": "Try again" }, h("h2", {}, "Try again from here"), h("p", { class: "small quiet" }, "A new task shares the steps up to this one and continues with the model. This task does not change."),
+    h("label", { for: key }, "Message to the model (optional)"), draft("textarea", key, { id: key, rows: 2 }),
+    h("div", { class: "buttons" }, step > 1 && h("button", { type: "button", "data-key": key + "-again", onclick: fork(step - 1) }, "Repeat this step"), h("button", { type: "button", "data-key": key + "-on", onclick: fork(step) }, "Continue after this step")),
     h("p", { class: "small quiet" }, "To check that everything recorded can be reproduced: ", h("code", {}, "agentforge replay " + shown.task_id + " --verify")));
 }

@@ -18,7 +18,7 @@ function changedFile(id, file) {
   return h("li", { class: "row" }, h("span", { class: kind }, words), link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), lines(file));
 }
 // "12/12", or in words where an old record has no number.
-const conformance = ({ conformance, conformance_passing, conformance_total }) => (conformance_total !== null ? conformance_passing + "/" + conformance_total : conformance ? "holds" : "does not hold");
+const conformance = ({ conformance, conformance_passing, conformance_total }) => (conformance_total !== null ? conformance_passing + "/" + conformance_total : conformance ? "passes" : "fails");
 
 // Where nothing can be changed the page says so, and shows nothing that would.
 async function onlyShows() {
@@ -33,7 +33,7 @@ function linked(text) {
 }
 
 function setCard(set) {
-  const words = { specifying: "writing the specification", specified: "working on its parts", branching: "making the branches", delivering: "delivering", done: "delivered", undoing: "being undone", undone: "undone" };
+  const words = { specifying: "writing the specification", specified: "working on its parts", branching: "creating the branches", delivering: "delivering", done: "delivered", undoing: "being undone", undone: "undone" };
   return h("li", {}, h("div", { class: "row" }, h("strong", {}, set.request), h("span", { class: "spring" }), h("span", { class: "quiet small" }, (words[set.phase] || set.phase) + (set.running || set.available_actions.length === 0 ? "" : ", stopped"))),
     h("ul", {}, set.specification_task && h("li", { class: "small" }, "specification: ", link("task/" + set.specification_task, set.specification_task)),
       set.parts.map((part) => h("li", { class: "small" }, h("strong", {}, part.repo), ": ", part.task_id ? [h("span", { class: tone(part.state) }, h("span", { "aria-hidden": "true" }, sign(part.state) + " "), named(part.state)), " ", link("task/" + part.task_id, part.task_id)] : "not started", part.depends_on.length > 0 && h("span", { class: "quiet" }, " after " + part.depends_on.join(", ")), part.branch && h("span", { class: "quiet" }, " · branch " + part.branch)))),
@@ -84,7 +84,7 @@ async function statistics(app, repo) {
   return h("section", {}, h("details", { "data-key": key, open: told !== null, ontoggle: (event) => { if (event.currentTarget.open && !told) app.refresh(); } }, h("summary", {}, "Statistics"), told && [
     h("p", { class: "row" }, h("label", { class: "inline", for: "since" }, "Tasks of"), draft("select", "since", { id: "since", onchange: () => app.refresh() }, [["", "all time"], ["7d", "the last 7 days"], ["30d", "the last 30 days"], ["90d", "the last 90 days"]].map(([value, words]) => h("option", { value }, words)))),
     told.problem ? h("p", { class: "bad" }, told.problem.message) : [table("repository", [{ ...told, name: repo || "every repository" }]), table("pipeline", told.by_pipeline), table("model", told.by_model),
-      h("p", { class: "small quiet" }, "Steps and tokens of a delivered task, and the time that an ended one waited for people: the median. Verified: judgements of a stage's work that passed. Rework: delivered lines that were changed within " + told.rework.days + " days.")]]));
+      h("p", { class: "small quiet" }, "Steps and tokens of a delivered task, and the time that an ended task waited for people, are medians. Verified: the share of gate runs on a stage's complete work that passed. Rework: delivered lines that were changed within " + told.rework.days + " days.")]]));
 }
 
 export async function tasks(app, query) {
@@ -112,7 +112,7 @@ export async function tasks(app, query) {
     open.length > 0 && !filter.q && !filter.state && !filter.repo && h("section", {}, h("h2", {}, "Sets"), h("ul", { class: "plain" }, open.map(setCard))),
     active.length > 0 && h("section", {}, h("h2", {}, "Active tasks"), h("ul", { class: "plain" }, active.map(card))),
     ended.length > 0 && h("section", {}, h("h2", {}, "Ended tasks"), h("ul", { class: "plain" }, ended.map(card))),
-    list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task is like that." : "No task yet. ", !only && !filter.q && link("new", "Start one"))),
+    list.tasks.length === 0 && h("section", {}, h("p", {}, filter.q || filter.state || filter.repo ? "No task matches." : "No task yet. ", !only && !filter.q && link("new", "Start one"))),
     list.next_offset !== null && h("p", {}, h("button", { type: "button", "data-key": "more", onclick: () => go({ limit: String(Math.min(500, Number(filter.limit) * 2)) }) }, "Show more")),
     sums.tasks > 0 && (await statistics(app, filter.repo)),
   ];
@@ -146,7 +146,7 @@ export async function setup(app, query) {
     h("p", { class: "small quiet" }, "To add one: ", h("code", {}, "agentforge repo add PATH"))),
     h("p", { class: "small quiet" }, "In " + repo + ":"),
     h("div", { class: "grid" }, list("Pipelines", pipelines, (pipelines.pipelines || []).map((each) => row(each.name, each.stages.join(" → "), each.description))),
-      list("Agents", agents, (agents.agents || []).map((each) => row(each.role, (each.stage || "review") + (each.of_project ? " · of this project" : ""), each.description)))),
+      list("Agents", agents, (agents.agents || []).map((each) => row(each.role, (each.stage || "review") + (each.of_project ? " · this project's own" : ""), each.description)))),
     list("Plugins", plugins, (plugins.plugins || []).map((each) => row(each.provides.map((one) => one.name).join(", ") || each.id, [...new Set(each.provides.map((one) => one.kind))].join(", ") + " " + each.version + (each.state === "ready" ? "" : " · " + each.state), each.problem || each.description))), troubles(known.problems)];
 }
 
@@ -162,7 +162,7 @@ function head(shown, current, back) {
 }
 
 function files(shown) {
-  return shown.files && h("section", {}, h("h2", {}, "Files"), shown.files.changes.length ? h("ul", { class: "plain" }, shown.files.changes.map((file) => changedFile(shown.key, file))) : h("p", { class: "quiet" }, "None has changed yet."));
+  return shown.files && h("section", {}, h("h2", {}, "Files"), shown.files.changes.length ? h("ul", { class: "plain" }, shown.files.changes.map((file) => changedFile(shown.key, file))) : h("p", { class: "quiet" }, "No file has changed yet."));
 }
 
 function criteria(phase) {
@@ -176,7 +176,7 @@ function stepLine(id, step) {
   return h("li", {}, h("a", { href: "#/task/" + id + "/step/" + step.step, "data-entry": true },
     h("time", { class: "quiet when", datetime: step.timestamp }, clock(step.timestamp)), h("span", { class: "quiet" }, unseen("Step "), "#" + step.step), h("span", {}, h("strong", {}, step.action), " " + (step.files.length ? step.files.join(", ") : step.target || "")), h("span", { class: step.result === "success" ? "good" : "bad" }, h("span", { "aria-hidden": "true" }, step.result === "success" ? "✓" : "✗"), unseen(step.result + ": ")), h("span", { class: "summary" }, step.summary)));
 }
-const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, the newest first" }, lines.map((step) => stepLine(id, step)));
+const steps = (id, lines) => h("ol", { class: "timeline", "aria-label": "Steps, newest first" }, lines.map((step) => stepLine(id, step)));
 
 export async function overview(app, query, id) {
   const [shown, waits, only] = await Promise.all([taskOf(id), get("/api/attention", { task_id: id.split("@")[0] }), onlyShows()]);
@@ -196,13 +196,13 @@ export async function overview(app, query, id) {
       shown.goal_type && h("p", { class: "small quiet" }, "Goal: " + shown.goal_type),
       rounds && h("p", { class: "small" }, "Round " + rounds.current + " of " + rounds.max + (rounds.decisions.length ? ": " + rounds.decisions.map((each) => each.decision + " (" + clock(each.at) + ")").join(", ") : ""))),
     h("div", { class: "grid" },
-      phase && h("section", {}, h("h2", {}, "Current phase: " + phase.phase.toUpperCase()), phase.objective && h("p", {}, phase.objective), criteria(phase), link("task/" + id + "/phase/" + phase.phase, "More of this phase")),
+      phase && h("section", {}, h("h2", {}, "Current stage: " + phase.phase.toUpperCase()), phase.objective && h("p", {}, phase.objective), criteria(phase), link("task/" + id + "/phase/" + phase.phase, "More about this stage")),
       files(shown),
       own.length > 0 && h("section", {}, h("h2", {}, "Set"), h("ul", { class: "plain" }, own.map(setCard))),
       met.length > 0 && h("section", {}, h("h2", {}, "Depends on"), h("ul", { class: "plain" }, met)),
       shown.status.state !== "unknown" && h("section", {}, h("h2", {}, "Figures"), h("dl", { class: "facts" }, fact("Started", date(shown.timing.started_at)), fact("Elapsed", span(shown.timing.elapsed_seconds) + ", " + span(shown.timing.working_seconds) + " of work"),
-        shown.timing.estimated_remaining_seconds !== null && fact("Left, as estimated", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
-        shown.steps.total > 0 && fact("Tokens a step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), shown.health.conformance !== null && fact("Conformance", conformance(shown.health)), fact("Recent errors", shown.health.errors_recent),
+        shown.timing.estimated_remaining_seconds !== null && fact("Estimated time left", span(shown.timing.estimated_remaining_seconds)), fact("Steps", number(shown.steps.total)), fact("Tokens", number(shown.cost.tokens_used)), fact("Cost", money(shown.cost)),
+        shown.steps.total > 0 && fact("Tokens per step", number(Math.round(shown.cost.tokens_used / shown.steps.total))), shown.health.tests_total > 0 && fact("Tests", shown.health.tests_passing + "/" + shown.health.tests_total), shown.health.conformance !== null && fact("Conformance", conformance(shown.health)), fact("Recent errors", shown.health.errors_recent),
         shown.delivery.commit && fact("Commit", shown.delivery.commit), shown.delivery.branch && fact("Branch", shown.delivery.branch), shown.delivery.pr_url && fact("Request", shown.delivery.pr_url), current && current.cycle > 0 && fact("Cycles", current.cycle)),
         h("p", { class: "row" }, link("task/" + id + "/journal", "All records"), h("a", { href: task(id, "/report"), download: id + ".json" }, "Export the report"))),
       phase && phase.steps.recent.length > 0 && h("section", {}, h("h2", {}, "Latest steps"), steps(id, phase.steps.recent.slice(0, 8)), link("task/" + id + "/steps", "All steps"))),
@@ -276,10 +276,10 @@ export async function timeline(app, query, id) {
 export async function phase(app, query, id, name) {
   const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/phases/" + encodeURIComponent(name)))]);
   return [name + " · " + shown.request, head(shown, null, "#/task/" + id), h("section", {}, stages(shown, name)),
-    h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Phase " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
+    h("div", { class: "grid" }, h("section", {}, h("h2", {}, "Stage " + name.toUpperCase()), told.objective && h("p", {}, told.objective), h("dl", { class: "facts" }, fact("Status", told.status), told.agent && fact("Agent", told.agent), told.started_at && fact("Started", date(told.started_at)), told.completed_at && fact("Completed", date(told.completed_at)), fact("Attempts", told.attempts), fact("Tokens", number(told.tokens)), told.error && fact("Error", told.error))),
       h("section", {}, h("h2", {}, "Exit criteria"), criteria(told)),
       h("section", {}, h("h2", {}, "Files touched"), told.files_touched.length ? h("ul", { class: "plain" }, told.files_touched.map((file) => h("li", { class: "row" }, link("task/" + id + "/diff?path=" + encodeURIComponent(file.path), file.path), lines(file)))) : h("p", { class: "quiet" }, "None."))),
-    h("section", {}, h("h2", {}, "Steps"), told.steps.recent.length ? steps(id, told.steps.recent) : h("p", { class: "quiet" }, "None.")), told.artifact && h("p", {}, link("task/" + id + "/artifacts?phase=" + name, "Artifacts of this phase"))];
+    h("section", {}, h("h2", {}, "Steps"), told.steps.recent.length ? steps(id, told.steps.recent) : h("p", { class: "quiet" }, "None.")), told.artifact && h("p", {}, link("task/" + id + "/artifacts?phase=" + name, "Artifacts of this stage"))];
 }
 
 // The sections of a context as parts of what one step may take.
@@ -298,19 +298,19 @@ export async function step(app, query, id, which) {
   const two = query.get("two") === "1";
   return ["Step " + which + " · " + shown.request, head(shown, null, "#/task/" + id + "/phase/" + told.phase),
     h("p", { class: "row" }, at > 1 && h("a", { href: "#/task/" + id + "/step/" + (at - 1), id: "previous" }, "← Step " + (at - 1)), at < told.steps_total && h("a", { href: "#/task/" + id + "/step/" + (at + 1), id: "next" }, "Step " + (at + 1) + " →")),
-    h("section", {}, h("h2", {}, "Step " + which + ": " + told.action.type + (told.action.target ? " " + told.action.target : "")), h("dl", { class: "facts" }, fact("Phase", told.phase), fact("Time", date(told.timestamp) + ", " + told.duration_seconds.toFixed(1) + " s"), told.agent && fact("Agent", told.agent.role), told.llm_call.model && fact("Model", told.llm_call.model), fact("Tokens", number(told.llm_call.prompt_tokens) + " in, " + number(told.llm_call.completion_tokens) + " out"), fact("Result", h("span", { class: told.result.success ? "good" : "bad" }, told.result.success ? "✓ " : "✗ ", told.result.summary)))),
-    told.diff.patch && h("section", {}, h("div", { class: "row" }, h("h2", {}, "What it changed"), h("span", { class: "spring" }), columns(two, "#/task/" + id + "/step/" + which)), diff.show(told.diff.patch, two)),
+    h("section", {}, h("h2", {}, "Step " + which + ": " + told.action.type + (told.action.target ? " " + told.action.target : "")), h("dl", { class: "facts" }, fact("Stage", told.phase), fact("Time", date(told.timestamp) + ", " + told.duration_seconds.toFixed(1) + " s"), told.agent && fact("Agent", told.agent.role), told.llm_call.model && fact("Model", told.llm_call.model), fact("Tokens", number(told.llm_call.prompt_tokens) + " in, " + number(told.llm_call.completion_tokens) + " out"), fact("Result", h("span", { class: told.result.success ? "good" : "bad" }, told.result.success ? "✓ " : "✗ ", told.result.summary)))),
+    told.diff.patch && h("section", {}, h("div", { class: "row" }, h("h2", {}, "Changes of this step"), h("span", { class: "spring" }), columns(two, "#/task/" + id + "/step/" + which)), diff.show(told.diff.patch, two)),
     h("section", {}, h("h2", {}, "What the model saw"), budget(told.context_sent.section_tokens, told.context_sent.max_tokens), h("p", { class: "small quiet" }, "SHA-256 of the context: " + told.context_sent.sha256),
       h("details", { "data-key": "context" }, h("summary", {}, "Context, byte for byte"), code.show(told.context_sent.text, "context.yaml")), h("details", { "data-key": "system" }, h("summary", {}, "System prompt"), h("pre", { tabindex: 0 }, told.context_sent.system))),
-    h("section", {}, h("h2", {}, "What it answered"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), code.show(JSON.stringify(told.action.parameters, null, 2), "parameters.json"))),
-    (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "What came of it"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error)),
+    h("section", {}, h("h2", {}, "The model's answer"), told.llm_response.reasoning && h("pre", { tabindex: 0 }, told.llm_response.reasoning), h("details", { "data-key": "parameters", open: true }, h("summary", {}, "Parameters of " + told.action.type), code.show(JSON.stringify(told.action.parameters, null, 2), "parameters.json"))),
+    (told.result.output || told.result.error) && h("section", {}, h("h2", {}, "Result"), told.result.output && h("pre", { tabindex: 0 }, told.result.output), told.result.error && h("pre", { tabindex: 0, class: "bad" }, told.result.error)),
     after(told.state_after), !only && goOnFrom(app, shown, at)];
 }
 
 function after(state) {
   const checks = state.verification_status;
   const counted = (sums) => sums.passing + " pass, " + sums.failing + " fail";
-  return checks && h("section", {}, h("h2", {}, "Gate results up to then"), h("dl", { class: "facts" }, checks.tests && fact("Tests", counted(checks.tests)), checks.conformance && fact("Conformance", checks.conformance.passing !== null ? counted(checks.conformance) : checks.conformance.passed ? "holds" : "does not hold"), fact("Tree", state.tree)));
+  return checks && h("section", {}, h("h2", {}, "Gate results before this step"), h("dl", { class: "facts" }, checks.tests && fact("Tests", counted(checks.tests)), checks.conformance && fact("Conformance", checks.conformance.passing !== null ? counted(checks.conformance) : checks.conformance.passed ? "passes" : "fails"), fact("Tree", state.tree)));
 }
 
 function columns(two, place) {
@@ -358,7 +358,7 @@ function chart(points, key, words) {
 export async function cost(app, query, id) {
   const [shown, told] = await Promise.all([taskOf(id), get(task(id, "/cost"))]);
   const table = (title, rows) => h("section", {}, h("h2", {}, title), h("div", { class: "table", tabindex: 0, role: "region", "aria-label": "Cost " + title.toLowerCase() }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "name"), ["calls", "tokens", "cost"].map((name) => h("th", { class: "number" }, name)))), h("tbody", {}, rows.map((row) => h("tr", {}, h("td", {}, row.name || "(not named)"), h("td", { class: "number" }, row.calls), h("td", { class: "number" }, number(row.tokens_used)), h("td", { class: "number" }, money(row))))))));
-  return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By phase", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
+  return ["Cost · " + shown.request, head(shown, "/cost"), h("section", {}, h("h2", {}, told.in_words + ", " + number(told.tokens_used) + " tokens"), h("div", { class: "grid" }, chart(told.over_time, "tokens_used", (most) => number(most) + " tokens"), chart(told.over_time, "estimated_cost_usd", (most) => "$" + most.toFixed(most < 1 ? 4 : 2)))), h("div", { class: "grid" }, table("By stage", told.by_phase), table("By agent", told.by_agent), table("By model", told.by_model))];
 }
 
 export async function journal(app, query, id) {

@@ -121,7 +121,7 @@ private:
         if (!request.hasContentLength()) {
             const bool may_have_body = asked.method == "POST" || asked.method == "PUT" || asked.method == "PATCH";
             return may_have_body ? std::optional(unreadable("The request does not say how long its body is", "Content-Length",
-                                                            "send `Content-Length`, 0 where there is none",
+                                                            "send `Content-Length`; it is 0 without a body",
                                                             Net::HTTPResponse::HTTP_LENGTH_REQUIRED))
                                  : std::nullopt;
         }

@@ -120,8 +120,8 @@ void append_line(std::string& part, std::string_view line) {
 
 }  // namespace
 
-ItemsSplit split_inline_tests(std::string_view text, const std::string& begins) {
-    ItemsSplit split;
+InlineTestsSplit split_inline_tests(std::string_view text, const std::string& begins) {
+    InlineTestsSplit split;
     const RE2 expression(begins, RE2::Quiet);
     // Marks where code is: a line that begins inside a string or comment begins no item.
     BraceReader reader(text);

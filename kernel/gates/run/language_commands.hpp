@@ -30,7 +30,7 @@ struct GateSettings {
     /// By command: tests, integration, tests_after_edit, setup, build, collect, affected, syntax, types, metrics, skeleton.
     std::map<std::string, std::chrono::seconds, std::less<>> timeouts;
     std::map<std::string, std::int64_t, std::less<>> thresholds;  ///< By check id.
-    std::vector<std::string> integration_tests;                   ///< Globs: test files that run only at the end of a phase.
+    std::vector<std::string> integration_tests;                   ///< Globs: test files that run only at the end of a stage.
     std::size_t mutants = 10;           ///< Maximum number of altered lines that show whether new tests notice. 0: none.
     bool without_new_test = false;      ///< Delivers work without a new test, whatever the request says.
     std::vector<std::string> readable;  ///< Additional folders that commands may read: a virtual environment.
@@ -50,7 +50,7 @@ struct TestSelection {
     std::vector<std::string> files;
     /// Single tests of the files, by the last part of their ids. Empty: all. For runners with `single`, which may run more.
     std::vector<std::string> names;
-    /// A phase is judged by it: only this tree's runs could write to the build folder, so leftovers of another tree cannot count.
+    /// A stage is judged by it: only this tree's runs could write to the build folder, so leftovers of another tree cannot count.
     /// Otherwise uses the folder that is kept between the runs of a task: fast, for feedback.
     bool judged = false;
     std::string timeout = {};  ///< The setting that limits it in place of `tests`, if set: integration, tests_after_edit.

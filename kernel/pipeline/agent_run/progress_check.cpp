@@ -7,10 +7,10 @@ namespace agentforge::kernel {
 
 namespace {
 
-constexpr unsigned most_same_refusals = 4;  ///< Artifacts handed in while the same tests fail.
-constexpr unsigned most_refusals = 8;       ///< Artifacts handed in without fewer failures.
+constexpr unsigned most_same_refusals = 4;  ///< Artifacts that the exit gate refused with the same failures.
+constexpr unsigned most_refusals = 8;       ///< Artifacts that the exit gate refused without fewer failures.
 constexpr unsigned most_edits = 24;         ///< Edits without fewer failures.
-constexpr std::uint64_t most_steps = 60;    ///< Steps without any of these; more in a stage whose runs may have more than 40.
+constexpr std::uint64_t most_steps = 60;    ///< Steps without fewer failures; more in a stage whose runs may have more than 40.
 
 Error no_progress(const TaskState& state, const std::string& role, const std::string& how) {
     const GateState* newest = nullptr;
@@ -34,16 +34,16 @@ Result<void> check_progress(const TaskState& state, const std::string& role, con
         }
     }
     if (effort.refusals >= most_refusals) {
-        return no_progress(
-            state, role,
-            "the " + exit_gate + " gate refused " + std::to_string(effort.refusals) + " artifacts and found no fewer failures");
+        return no_progress(state, role,
+                           "the " + exit_gate + " gate refused " + std::to_string(effort.refusals) +
+                               " artifacts, none with fewer failures than before");
     }
     if (effort.edits >= most_edits) {
         return no_progress(state, role, std::to_string(effort.edits) + " edits did not reduce the failures");
     }
     const std::uint64_t steps = stage.steps - std::min(stage.steps, effort.steps_before);
     if (steps < std::max<std::uint64_t>(most_steps, state.stage_template().max_steps * 3 / 2)) { return {}; }
-    return no_progress(state, role, "in " + std::to_string(steps) + " steps no gate passed and no artifact was accepted");
+    return no_progress(state, role, "in the last " + std::to_string(steps) + " steps no gate found fewer failures than before");
 }
 
 }  // namespace agentforge::kernel

@@ -40,10 +40,10 @@ ApprovalRequest HandlerGroup::without_secrets(ApprovalRequest request) const {
     return request;
 }
 
-bool HandlerGroup::passed(const AnswerBy& by) const {
-    if (by.deadline.empty()) { return false; }
-    const auto deadline = parse_time(by.deadline);
-    return deadline.ok() && options_.clock.now() >= *deadline;
+bool HandlerGroup::passed(const AnswerDeadline& deadline) const {
+    if (deadline.time.empty()) { return false; }
+    const auto time = parse_time(deadline.time);
+    return time.ok() && options_.clock.now() >= *time;
 }
 
 template <class T>
@@ -100,8 +100,8 @@ std::vector<Result<T>> HandlerGroup::all_at_once(const std::vector<const Grouped
 }
 
 template <class Question>
-ProcessedDue HandlerGroup::notify_due(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
-                                      bool patient) const {
+ProcessedDue HandlerGroup::notify_due(const Question& question, const AnswerDeadline& deadline, CallContext& context,
+                                      bool at_once, bool patient) const {
     const std::string& id = question.id;
     ProcessedDue done;
     const auto problem = [&done](const Error& error) {
@@ -124,7 +124,7 @@ ProcessedDue HandlerGroup::notify_due(const Question& question, const AnswerBy& 
     }
     if (due.empty()) { return done; }
     done.reminder = notifications.reminder;
-    if (const auto kept = notification_log_.write(id, notifications, by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = notification_log_.write(id, notifications, deadline); !kept.ok()) { return problem(kept.error()); }
     const auto results = all_at_once<void>(due, context, notification(question), {}, {});
     for (std::size_t index = 0; index < due.size(); ++index) {
         if (results[index].ok()) {
@@ -136,7 +136,7 @@ ProcessedDue HandlerGroup::notify_due(const Question& question, const AnswerBy& 
             done.problems.push_back(error);
         }
     }
-    if (const auto kept = notification_log_.write(id, notifications, by); !kept.ok()) { return problem(kept.error()); }
+    if (const auto kept = notification_log_.write(id, notifications, deadline); !kept.ok()) { return problem(kept.error()); }
     return done;
 }
 
@@ -162,8 +162,8 @@ Result<void> HandlerGroup::notify_approval(const ApprovalRequest& request, CallC
 
 template <class Question>
 Result<void> HandlerGroup::notify_now(const Question& question, CallContext& context) const {
-    AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));
-    return first_of(notify_due(question, by, context, true, true).problems);
+    AF_TRY(const AnswerDeadline deadline, options_.store.answer_deadline(question.id));
+    return first_of(notify_due(question, deadline, context, true, true).problems);
 }
 
 HandlerGroup::Call<void> HandlerGroup::notification(const Escalation& escalation) const {
@@ -182,14 +182,16 @@ namespace {
 
 // The agreed answer if nobody answers, and how it is recorded.
 
-std::optional<Resolution> answer_at_deadline(const Escalation&, const AnswerBy& by) {
-    if (by.then == "abort") { return Resolution{true, {}, nobody}; }
-    if (by.then == "default" && !by.default_answer.empty()) { return Resolution{false, {{"answer", by.default_answer}}, nobody}; }
+std::optional<Resolution> answer_at_deadline(const Escalation&, const AnswerDeadline& deadline) {
+    if (deadline.then == "abort") { return Resolution{true, {}, nobody}; }
+    if (deadline.then == "default" && !deadline.default_answer.empty()) {
+        return Resolution{false, {{"answer", deadline.default_answer}}, nobody};
+    }
     return std::nullopt;
 }
 
-std::optional<Approval> answer_at_deadline(const ApprovalRequest& request, const AnswerBy& by) {
-    if (by.then != "abort") { return std::nullopt; }
+std::optional<Approval> answer_at_deadline(const ApprovalRequest& request, const AnswerDeadline& deadline) {
+    if (deadline.then != "abort") { return std::nullopt; }
     return Approval{false, std::nullopt, request.artifact_hash, nobody};
 }
 
@@ -210,7 +212,7 @@ Result<std::optional<T>> HandlerGroup::wait(const Question& question, const Call
     for (const GroupedHandler& handler : handlers_) {
         if (!handler.refused) { usable.push_back(&handler); }
     }
-    AF_TRY(const AnswerBy by, options_.store.answer_by(question.id));  // A record never changes.
+    AF_TRY(const AnswerDeadline deadline, options_.store.answer_deadline(question.id));  // A record never changes.
     std::optional<T> deadline_answer;
     std::set<std::size_t> named;
     const auto enough = [&](const std::vector<const Result<std::optional<T>>*>& results) {
@@ -229,10 +231,10 @@ Result<std::optional<T>> HandlerGroup::wait(const Question& question, const Call
         return answered || (all_back && not_now);
     };
     const auto poll = [&] {
-        if (passed(by)) { deadline_answer = answer_at_deadline(question, by); }
+        if (passed(deadline)) { deadline_answer = answer_at_deadline(question, deadline); }
         if (deadline_answer) { return; }
         DetachableContext leg(context, steady_clock::now() + notification_timeout);
-        for (const Error& error : notify_due(question, by, leg, false, false).problems) {
+        for (const Error& error : notify_due(question, deadline, leg, false, false).problems) {
             context.log(LogLevel::warning, error.to_string());
         }
     };
@@ -272,23 +274,23 @@ ProcessedDue HandlerGroup::process_due(const std::string& id, CallContext& conte
     if (options_.store.answer_version(id)) { return {}; }
     const auto process = [&](const auto& question) {
         ProcessedDue done;
-        const auto by = options_.store.answer_by(id);
-        if (!by.ok() || !question.ok()) {
-            done.problems.push_back(!by.ok() ? by.error() : question.error());
+        const auto deadline = options_.store.answer_deadline(id);
+        if (!deadline.ok() || !question.ok()) {
+            done.problems.push_back(!deadline.ok() ? deadline.error() : question.error());
             return done;
         }
-        const bool overdue = passed(*by);
-        if (const auto answer = overdue ? answer_at_deadline(*question, *by) : std::nullopt) {
+        const bool overdue = passed(*deadline);
+        if (const auto answer = overdue ? answer_at_deadline(*question, *deadline) : std::nullopt) {
             const auto written = record_answer(options_.store, id, *answer);
             if (written.ok()) {
-                done.deadline_answer = by->then;
+                done.deadline_answer = deadline->then;
             } else if (!is_already_answered(written.error())) {  // No other answer came first.
                 done.problems.push_back(written.error());
             }
             return done;
         }
         DetachableContext leg(context, steady_clock::now() + notification_timeout);
-        done = notify_due(*question, *by, leg, at_once, false);
+        done = notify_due(*question, *deadline, leg, at_once, false);
         done.overdue = overdue;
         return done;
     };

@@ -91,8 +91,8 @@ private:
                                                      const std::function<void()>& poll) const;
     /// `patient`: waits until the call's deadline for another process that is sending the same notification.
     template <class Question>
-    [[nodiscard]] ProcessedDue notify_due(const Question& question, const AnswerBy& by, CallContext& context, bool at_once,
-                                          bool patient) const;
+    [[nodiscard]] ProcessedDue notify_due(const Question& question, const AnswerDeadline& deadline, CallContext& context,
+                                          bool at_once, bool patient) const;
     template <class Question>
     [[nodiscard]] Result<void> notify_now(const Question& question, CallContext& context) const;
     template <class T, class Question>
@@ -100,7 +100,7 @@ private:
                                                 CallContext& context) const;
     [[nodiscard]] Call<void> notification(const Escalation& escalation) const;
     [[nodiscard]] Call<void> notification(const ApprovalRequest& request) const;
-    [[nodiscard]] bool passed(const AnswerBy& by) const;
+    [[nodiscard]] bool passed(const AnswerDeadline& deadline) const;
 
     std::vector<GroupedHandler> handlers_;
     HandlerGroupOptions options_;

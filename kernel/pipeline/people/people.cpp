@@ -16,10 +16,10 @@ bool is_about_the_work(EscalationCause cause) {
 }
 
 template <class Question>
-void set_deadline(Question& question, const AnswerBy& by) {
-    if (by.deadline.empty()) { return; }
-    question.deadline = by.deadline;
-    question.at_deadline = by.then;
+void set_deadline(Question& question, const AnswerDeadline& deadline) {
+    if (deadline.time.empty()) { return; }
+    question.deadline = deadline.time;
+    question.at_deadline = deadline.then;
 }
 
 /// Watches for an answer by file, by another terminal's command or from another machine, while a handler waits. Reports an
@@ -124,11 +124,11 @@ Result<void> People::request_approval() {
     // Different for each artifact, and for an artifact that is shown again after the task's end.
     const unsigned number = task_.state().stage().visits + task_.state().continuations;
     AF_TRY(const ApprovalRequest request, shown(EscalationStore::approval_id(task_.state().task_id, task_.stage_name(), number)));
-    const AnswerBy by = answer_by(request.id, request.created_at, {}, true);
+    const AnswerDeadline deadline = answer_deadline(request.id, request.created_at, {}, true);
     AF_CHECK(refuse_early_answer(request.id));
-    AF_CHECK(task_.setup.escalations.record(request, by));
+    AF_CHECK(task_.setup.escalations.record(request, deadline));
     records::ApprovalRequested requested{task_.stage_name(), request.id, request.artifact_hash};
-    set_deadline(requested, by);
+    set_deadline(requested, deadline);
     AF_CHECK(task_.session->record(requested));
     if (asks_at_terminal()) { return {}; }
     show_before_decision();
@@ -174,11 +174,11 @@ Result<Escalation> People::question(const std::string& id) const {
 Result<void> People::raise_escalation() {
     AF_TRY(const Escalation escalation, question(EscalationStore::escalation_id(task_.state().task_id, task_.stage_name(),
                                                                                 task_.state().stage().escalations + 1)));
-    const AnswerBy by = answer_by(escalation.id, escalation.created_at, escalation.options, false);
+    const AnswerDeadline deadline = answer_deadline(escalation.id, escalation.created_at, escalation.options, false);
     AF_CHECK(refuse_early_answer(escalation.id));
-    AF_CHECK(task_.setup.escalations.record(escalation, by));
+    AF_CHECK(task_.setup.escalations.record(escalation, deadline));
     records::EscalationRaised raised{task_.stage_name(), escalation.id};
-    set_deadline(raised, by);
+    set_deadline(raised, deadline);
     AF_CHECK(task_.session->record(raised));
     notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
     return {};
@@ -201,18 +201,18 @@ std::chrono::milliseconds People::answer_timeout() const {
 }
 bool People::waits_for_people() { return asker() && answer_timeout().count() > 0; }
 
-AnswerBy People::answer_by(const std::string& id, const std::string& created_at, const std::vector<std::string>& options,
-                           bool approval) const {
-    if (auto there = task_.setup.escalations.answer_by(id); there.ok()) { return *there; }
-    AnswerRule rule = task_.setup.answer_rule;
+AnswerDeadline People::answer_deadline(const std::string& id, const std::string& created_at,
+                                       const std::vector<std::string>& options, bool approval) const {
+    if (auto there = task_.setup.escalations.answer_deadline(id); there.ok()) { return *there; }
+    DeadlinePolicy policy = task_.setup.deadline_policy;
     const Resumption::Deadline& asked = task_.state().resumption.deadline;
-    if (asked.id != id) { return rule.of(created_at, options, approval); }
+    if (asked.id != id) { return policy.of(created_at, options, approval); }
     if (asked.time.empty()) { return {}; }
-    rule.within = std::max(rule.within, std::chrono::seconds(1));
-    rule.then = asked.then;
-    AnswerBy by = rule.of(created_at, options, approval);
-    by.deadline = asked.time;
-    return by;
+    policy.within = std::max(policy.within, std::chrono::seconds(1));
+    policy.then = asked.then;
+    AnswerDeadline deadline = policy.of(created_at, options, approval);
+    deadline.time = asked.time;
+    return deadline;
 }
 
 Result<void> People::write_lost_question() {
@@ -225,10 +225,11 @@ Result<void> People::write_lost_question() {
     if (readable.error().kind != ErrorKind::not_found) { return readable.error(); }
     if (kind == QuestionKind::escalation) {
         AF_TRY(const Escalation escalation, question(id));
-        return store.record(escalation, answer_by(id, escalation.created_at, escalation.options, false));
+        return store.record(escalation, answer_deadline(id, escalation.created_at, escalation.options, false));
     }
     AF_TRY(const ApprovalRequest request, shown(id));
-    return store.record(request, kind == QuestionKind::action ? AnswerBy() : answer_by(id, request.created_at, {}, true));
+    return store.record(request,
+                        kind == QuestionKind::action ? AnswerDeadline() : answer_deadline(id, request.created_at, {}, true));
 }
 
 Result<void> People::refuse_early_answer(const std::string& id) const {

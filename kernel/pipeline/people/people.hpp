@@ -56,8 +56,8 @@ private:
     [[nodiscard]] Result<ApprovalRequest> shown(const std::string& id) const;
     /// Returns the deadline. For a question recorded before a crash: as recorded. If its file was lost: from the journal. Else
     /// from the settings.
-    [[nodiscard]] AnswerBy answer_by(const std::string& id, const std::string& created_at,
-                                     const std::vector<std::string>& options, bool approval) const;
+    [[nodiscard]] AnswerDeadline answer_deadline(const std::string& id, const std::string& created_at,
+                                                 const std::vector<std::string>& options, bool approval) const;
     /// Rewrites the removed files of the open item, and of the artifact that it shows, from the journal.
     [[nodiscard]] Result<void> write_lost_question();
 

@@ -15,7 +15,7 @@ namespace {
 
 /// Returns the words after `file:line` for a violation that is listed but blocks nothing. Empty for other violations.
 std::string_view words_for(std::string_view check) {
-    if (check == "opaque-table") { return " has a table whose keys cannot be read"; }
+    if (check == "opaque-table") { return " has a table whose keys are hashes or long hexadecimal numbers"; }
     if (check == "depends-on-build") { return " may give different results in another build type"; }
     if (check == "depends-on-surroundings") {
         return " may behave differently in another thread, terminal, process, build or year";
@@ -26,8 +26,7 @@ std::string_view words_for(std::string_view check) {
 /// Returns `file:line`, the beginning of each fact.
 std::string place_of(const std::string& text) { return text.substr(0, text.find(' ')); }
 
-/// Adds one line for each changed line of code that can be altered without any test noticing, however many ways of altering it
-/// were tried.
+/// Adds one line for each changed line of code with mutants that no new test noticed, regardless of their number.
 void append_survivors(const std::vector<std::string>& survivors, std::vector<std::string>& lines) {
     std::vector<std::pair<std::string, std::size_t>> by_place;  // The first survivor at each place, and the number of further
                                                                 // ones.
@@ -53,7 +52,7 @@ void append_survivors(const std::vector<std::string>& survivors, std::vector<std
 std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests& held_out) {
     std::vector<std::string> lines;
     for (const std::string& file : held_out.shown) {
-        lines.push_back(file + " was held out, failed twice, and was then shown to those who implemented");
+        lines.push_back(file + " was held out, failed twice, and was then shown to the model");
     }
     std::vector<std::string> named;
     for (const std::string& each : fact_texts(report.facts, "special_casing")) {
@@ -68,13 +67,13 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
         if (!words.empty()) { lines.push_back(violation.file + ":" + std::to_string(violation.line) + std::string(words)); }
     }
     for (const std::string& each : fact_texts(report.facts, "lost_tests")) {
-        lines.push_back(each + " is gone, so it cannot be run on the change");
+        lines.push_back(each + " was removed and does not load with the change, so what it tested cannot be measured");
     }
     for (const std::string& each : fact_texts(report.facts, "removed_functions")) {
-        lines.push_back(each + " is gone, which neither the request nor the specification names");
+        lines.push_back(each + " was removed, although neither the request nor the specification names it");
     }
     for (const std::string& each : fact_texts(report.facts, "unnamed_files")) {
-        lines.push_back(each + " is changed, which neither the request nor the specification names");
+        lines.push_back(each + " was changed, although neither the request nor the specification names it");
     }
     append_survivors(fact_texts(report.facts, "mutants_survived"), lines);
     for (const std::string& each : fact_texts(report.facts, "flaky_since")) {

@@ -11,8 +11,8 @@
 
 namespace agentforge::kernel {
 
-/// Returns the suspicions in a phase's report, one line each: lines that compare with, or repeat, the tests' values; tables that
-/// cannot be read; mutants that no new test detected; flaky tests; held-out tests that were shown.
+/// Returns the suspicions in a gate's report, one line each: lines that compare with, or repeat, the tests' values; tables
+/// whose keys hide them; mutants that no new test detected; flaky tests; held-out tests that were shown.
 [[nodiscard]] std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests& held_out);
 
 }  // namespace agentforge::kernel

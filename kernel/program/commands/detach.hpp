@@ -14,7 +14,6 @@ namespace agentforge::kernel {
 /// input. Until the task has begun it writes to the parent's outputs, then to `<task>/detached.log`. The parent waits for that
 /// moment, prints the task's id (or the child has printed an error) and returns the exit code: 0, or the child's if no task
 /// began. Errors: AF-CLI-071 cannot fork.
-/// began. Errors: AF-CLI-071 cannot fork.
 int detach(Program& program, const std::function<int()>& work);
 
 /// In the child: notifies the parent when the task has begun. Passes events on to `next`.

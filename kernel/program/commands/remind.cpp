@@ -56,18 +56,18 @@ json::object remind_json(const PendingItem& item, const ProcessedDue& done) {
             {"problems", std::move(problems)}};
 }
 
-void print_processed(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerBy& by) {
+void print_processed(Program& program, const PendingItem& item, const ProcessedDue& done, const AnswerDeadline& deadline) {
     if (!done.deadline_answer.empty()) {
-        program.out << item.id << ": no answer by " << by.deadline << "; "
+        program.out << item.id << ": no answer by " << deadline.time << "; "
                     << (done.deadline_answer == "abort" ? "the task will end"
-                                                        : "the answer is \"" + printable(by.default_answer, 200) + "\"")
+                                                        : "the answer is \"" + printable(deadline.default_answer, 200) + "\"")
                     << ". Continue with: agentforge resume " << short_id(item.task_id) << "\n";
     } else if (!done.notified.empty()) {
         std::string names;
         for (const std::string& name : done.notified) { names += (names.empty() ? "" : ", ") + printable(name, 80); }
         program.out << item.id << ": notified by " << names
                     << (done.reminder == 0 ? "" : " (reminder " + std::to_string(done.reminder) + ")")
-                    << (done.overdue ? ", its deadline was " + by.deadline : "") << "\n";
+                    << (done.overdue ? ", its deadline was " + deadline.time : "") << "\n";
     }
 }
 
@@ -110,8 +110,8 @@ int process_due_questions(Program& program, const RemindArguments& arguments, st
             items.push_back(remind_json(item, done));
             continue;
         }
-        const auto by = project.escalations().answer_by(item.id);
-        print_processed(program, item, done, by.ok() ? *by : AnswerBy());
+        const auto deadline = project.escalations().answer_deadline(item.id);
+        print_processed(program, item, done, deadline.ok() ? *deadline : AnswerDeadline());
         for (const Error& problem : done.problems) {
             program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n";
         }
@@ -148,7 +148,7 @@ void add_remind(CLI::App& app, Program& program) {
                                             "Resume each task whose question was settled because its deadline passed");
     add_flag(*command, "--json", program.json_output, "Print JSON")->excludes(resume_answered);
     add_flag(*command, "-q,--quiet", program.quiet, "Print nothing if nothing was done");
-    command->footer("Example:  agentforge remind --quiet        (every ten minutes from cron, see docs/escalation.md)");
+    command->footer("Example:  agentforge remind --quiet        (every five minutes from cron, see docs/escalation.md)");
     command->callback(
         [&program, arguments] { program.command = [&program, arguments] { return run_remind(program, *arguments); }; });
 }

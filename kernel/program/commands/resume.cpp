@@ -26,7 +26,7 @@ void add_resume(CLI::App& app, Program& program) {
         ->type_name("TEXT");
     add_run_output(command, program);
     command->footer(
-        "Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests for the new one alone\"");
+        "Examples:\n  agentforge resume task-20260102-add-oauth2-authentication-1f2e3d4c\n  agentforge resume 1f2e3d4c --say \"Leave the old endpoint as it is; write tests only for the new one\"");
     command->callback([&program, task, detached, guidance] {
         program.command = [&program, task, detached, guidance] {
             if (is_set_id(*task)) {

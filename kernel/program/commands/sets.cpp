@@ -391,7 +391,7 @@ private:
             if (state && (state->status == TaskStatus::aborted || state->status == TaskStatus::completed)) {
                 return Error{"AF-SET-004",
                              "task " + part.task + " of repository `" + part.repo + "` is " +
-                                 std::string(to_string(state->status)) + ", so the set cannot be finished: no branch was made",
+                                 std::string(to_string(state->status)) + ", so the set cannot be finished: no branch was created",
                              file().string(), "agentforge abort " + set_.id + " ends the others", ErrorKind::conflict};
             }
             if (state && is_prepared(*state)) { continue; }
@@ -449,7 +449,7 @@ private:
             program_.print_json(object);
             return code;
         }
-        program_.out << "Not done: " << set_.id << ". No branch was made.\n";
+        program_.out << "Not done: " << set_.id << ". No branch was created.\n";
         for (const std::string& line : waiting) { program_.out << "  " << printable(line, 600) << "\n"; }
         program_.out << "  continue with: agentforge resume " << set_.id << "\n";
         return code;
@@ -541,7 +541,7 @@ private:
         std::string said = sanitize_utf8(outcome.out + outcome.err);
         if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
         return {"AF-SET-005",
-                "the parts do not pass together, so no branch was made: the command of `" + at.repo + "` " +
+                "the parts do not pass together, so no branch was created: the command of `" + at.repo + "` " +
                     (outcome.timed_out ? "did not finish within 15 minutes"
                                        : "exited with code " + std::to_string(outcome.exit_code)) +
                     (said.empty() ? "" : ": " + said),
@@ -597,7 +597,7 @@ private:
         if (fits) { return {}; }
         return Error{"AF-SET-018",
                      "commit " + prepared.commit + " of repository `" + part.repo +
-                         "` is not the measured change of its task, so no branch was made",
+                         "` is not the measured change of its task, so no branch was created",
                      store_of(part).paths(part.task).journal().string(),
                      "agentforge audit verify " + part.task + " shows what was changed", ErrorKind::corrupt};
     }

@@ -65,7 +65,7 @@ std::vector<std::string> webhook_variables(const Settings& settings) {
     return {url_variable(settings), secret_variable(settings)};
 }
 
-AnswerRule answer_rule(const Settings& settings) {
+DeadlinePolicy deadline_policy(const Settings& settings) {
     return {std::chrono::seconds(settings.integer("escalation.deadline_seconds")), settings.text("escalation.on_deadline"),
             settings.text("escalation.default_answer")};
 }

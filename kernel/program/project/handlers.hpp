@@ -29,7 +29,7 @@ namespace agentforge::kernel {
 /// Returns the variables that hold the webhook's address and key. Both are secret.
 [[nodiscard]] std::vector<std::string> webhook_variables(const Settings& settings);
 /// Return the settings of deadlines and of reminders.
-[[nodiscard]] AnswerRule answer_rule(const Settings& settings);
+[[nodiscard]] DeadlinePolicy deadline_policy(const Settings& settings);
 [[nodiscard]] ReminderPolicy reminder_policy(const Settings& settings);
 
 }  // namespace agentforge::kernel

@@ -605,7 +605,7 @@ Result<void> Project::Opening::make_controller() {
                         .wait = std::chrono::seconds(settings().integer("escalation.wait_seconds")),
                         .command = "agentforge",
                         .present = std::move(present),
-                        .answer_rule = answer_rule(settings()),
+                        .deadline_policy = deadline_policy(settings()),
                         .process_due =
                             [group = self->handlers_](const std::string& id, CallContext& context) {
                                 for (const Error& problem : group->process_due(id, context, true).problems) {

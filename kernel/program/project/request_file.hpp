@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many requests in one file, for `agentforge run`.
 //
-// Lines: each is a request in words, or a JSON object with a request and its options. Empty lines and lines that begin with `#`
-// are ignored. YAML (a file named .yaml or .yml): a list of the same.
+// Lines: each is a request in words, or a JSON object with a request and its options. Empty lines and comments (`#` followed by a
+// blank, by another `#` or by nothing) are ignored; `#42: fix it` is a request. YAML (a file named .yaml or .yml): a list of the
+// same.
 #pragma once
 
 #include <string>

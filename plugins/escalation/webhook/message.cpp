@@ -141,7 +141,7 @@ std::string slack_body(const Message& message, bool reference) {
             said = clean(message.issue, longest_text / 2) + "\n";
         }
         said += clean(message.question, longest_text - std::min(said.size(), longest_text / 2));
-        blocks.push_back(block("plain_text", said.empty() ? "(nothing was said)" : said));
+        blocks.push_back(block("plain_text", said.empty() ? "(no text)" : said));
         if (!message.question.empty() && message.event == "question") { text += ": " + escaped(clean(message.question, 300)); }
         std::string options;
         for (std::size_t index = 0; index < message.options.size() && index < most_options; ++index) {

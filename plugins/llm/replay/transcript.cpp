@@ -121,7 +121,7 @@ agentforge::StopReason stop_reason_of(const YAML::Node& node) {
     if (name == "length") { return StopReason::length; }
     if (name == "refused") { return StopReason::refused; }
     if (name == "other") { return StopReason::other; }
-    fail(node, "stop_reason is none of finished, tool_call, length, refused and other");
+    fail(node, "stop_reason must be finished, tool_call, length, refused or other");
 }
 
 std::string& part_of(Error& error, std::string_view name) {

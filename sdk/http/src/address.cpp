@@ -153,7 +153,9 @@ Result<std::optional<Proxy>> proxy_for(const Address& target, const std::functio
     };
     std::string_view rest = text;
     if (const std::size_t scheme = rest.find("://"); scheme != std::string_view::npos) {
-        if (lower(rest.substr(0, scheme)) != "http") { return refuse("is none of http://, the only kind that is spoken"); }
+        if (lower(rest.substr(0, scheme)) != "http") {
+            return refuse("does not begin with http://, the only kind of proxy that is supported");
+        }
         rest.remove_prefix(scheme + 3);
     }
     rest = rest.substr(0, rest.find('/'));

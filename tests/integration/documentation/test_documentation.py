@@ -549,6 +549,21 @@ class Architecture(unittest.TestCase):
         folders += ["sdk/", "config/", "scripts/", "docs/", "examples/"]
         self.assertEqual([folder for folder in folders if f"**{folder}**" not in self.text], [])
 
+    def test_the_paragraphs_of_kernel_folders_name_files_that_exist(self):
+        other_words = {"agentforge", "complete", "config/", "exit", "git", "status"}    # Commands, programs and tools.
+        text = self.text[self.text.index("## Folders"):self.text.index("## Dependencies between folders")]
+        named, missing = 0, []
+        for folder, paragraphs in re.findall(r"^\*\*(kernel/\w+)/\*\*(.*?)(?=^\*\*)", text, re.S | re.M):
+            present = {part for file in (ROOT / folder).rglob("*") for part in (file.name, file.stem)}
+            for word in re.findall(r"`([a-z_/]+)`", paragraphs):
+                named += 1
+                is_file = word.rstrip("/").rpartition("/")[2] in present or list((ROOT / "kernel").glob(word + "*")) or (ROOT / word).exists()
+                is_function = "_" in word and any(f" {word}(" in file.read_text() for file in files("kernel/*.hpp"))
+                if not is_file and not is_function and word not in other_words:
+                    missing.append((folder, word))
+        self.assertGreater(named, 80)
+        self.assertEqual(missing, [])
+
     def test_the_arrows_match_the_build(self):
         shown = {folder.strip(): sorted(uses.strip().split(", ")) for folders, uses in re.findall(r"^\| ([a-z, ]+) \| ([a-z, ]+) \|$", self.text, re.M)
                  for folder in folders.split(",") if uses.strip() not in ("uses", "what it does")}

@@ -502,7 +502,7 @@ class TestGoalPipelines(EntryTest):
 
     def test_a_design_ends_with_its_summary_and_says_what_may_follow(self):
         outcome = self.assert_code(self.run_program("design", "--transcript", TRANSCRIPT, REQUEST), 0)
-        for words in ("Specified: Add slugify", "REQ-003 (should)", "Would you like to go on to the implementation?", f"--pipeline implement --from-task {self.task()}"):
+        for words in ("Specified: Add slugify", "REQ-003 (should)", "Do you want to continue with the implementation?", f"--pipeline implement --from-task {self.task()}"):
             self.assertIn(words, outcome.out)
         told = self.run_program("design", "--transcript", TRANSCRIPT, "--json", REQUEST).json
         self.assertEqual(told["continuation"]["next_pipeline"], "implement")

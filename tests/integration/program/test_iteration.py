@@ -82,7 +82,7 @@ class TestIteration(IterationTest):
         outcome = self.assert_code(self.design(), 0)
         self.assertEqual(self.records("approval_requested"), [])
         self.assertIn(f"agentforge continue {self.task()[-8:]} --revise", outcome.out)
-        self.assertEqual(outcome.out.count("Would you like to go on to the implementation?"), 1)
+        self.assertEqual(outcome.out.count("Do you want to continue with the implementation?"), 1)
 
     def test_iterate_shows_the_artifact_and_approve_ends_at_the_default_exit(self):
         outcome = self.assert_code(self.design("--iterate"), 22)

@@ -90,7 +90,7 @@ class TestSet(SetTest):
         hook.write_text("#!/bin/sh\ngit diff --cached --name-only | grep -q slug.py || exit 0\nexit 127\n", encoding="utf-8")
         hook.chmod(0o755)
         outcome = self.assert_code(self.start_set(), 1)
-        self.assertIn("No branch was made", outcome.out, outcome)
+        self.assertIn("No branch was created", outcome.out, outcome)
         self.assertEqual([self.branches_of(name) for name in self.places], [[], []])
         self.assertEqual(self.set_file()["phase"], "specified")
         hook.unlink()

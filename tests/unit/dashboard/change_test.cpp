@@ -161,9 +161,10 @@ TEST_F(DashboardChange, extends_only_a_task_with_further_stages) {
 /// The question of the task that waits has its file, as after a run of a stage.
 class DashboardChangeOfAWaitingTask : public DashboardChange {
 protected:
-    void ask(const AnswerBy& by = {}) {
+    void ask(const AnswerDeadline& deadline = {}) {
         ASSERT_TRUE(
-            store_.record(ApprovalRequest{approval(), waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}, by).ok());
+            store_.record(ApprovalRequest{approval(), waiting_.task_id(), "spec", {{"title", "x"}}, "aa47", "", {}}, deadline)
+                .ok());
     }
     EscalationStore store_{folder_.path() / "one" / ".agentforge"};
 };

@@ -61,7 +61,7 @@ protected:
         acts_.begin(agentforge_of("one"), acts_.records());
         const EscalationStore store(agentforge_of("one"));
         fs::create_directories(store.directory());
-        const AnswerBy soon{"2026-01-03T03:04:05.000Z", "pause", ""};
+        const AnswerDeadline soon{"2026-01-03T03:04:05.000Z", "pause", ""};
         const std::string at = "2026-01-02T03:04:05.000Z";
         const std::string task = waiting_.task_id();
         ASSERT_TRUE(store

@@ -144,23 +144,23 @@ TEST_F(NotificationLogTest, an_unwritable_folder_is_reported) {
     EXPECT_EQ(written.error().code, "AF-ESC-056");
 }
 
-TEST(AnswerRule, no_timeout_means_no_deadline) { EXPECT_EQ(AnswerRule{}.of(asked_at, {"a"}, false), AnswerBy{}); }
+TEST(DeadlinePolicy, no_timeout_means_no_deadline) { EXPECT_EQ(DeadlinePolicy{}.of(asked_at, {"a"}, false), AnswerDeadline{}); }
 
-TEST(AnswerRule, the_deadline_counts_from_the_question) {
-    EXPECT_EQ((AnswerRule{hours(24), "abort", ""}.of(asked_at, {"a"}, false)),
-              (AnswerBy{"2026-01-03T00:00:00.000Z", "abort", ""}));
+TEST(DeadlinePolicy, the_deadline_counts_from_the_question) {
+    EXPECT_EQ((DeadlinePolicy{hours(24), "abort", ""}.of(asked_at, {"a"}, false)),
+              (AnswerDeadline{"2026-01-03T00:00:00.000Z", "abort", ""}));
 }
 
-TEST(AnswerRule, the_default_is_the_first_option_unless_the_settings_name_one) {
-    EXPECT_EQ((AnswerRule{hours(1), "default", ""}.of(asked_at, {"a", "b"}, false)).default_answer, "a");
-    EXPECT_EQ((AnswerRule{hours(1), "default", "do nothing"}.of(asked_at, {"a", "b"}, false)).default_answer, "do nothing");
-    EXPECT_EQ((AnswerRule{hours(1), "default", ""}.of(asked_at, {}, false)).default_answer, "");
+TEST(DeadlinePolicy, the_default_is_the_first_option_unless_the_settings_name_one) {
+    EXPECT_EQ((DeadlinePolicy{hours(1), "default", ""}.of(asked_at, {"a", "b"}, false)).default_answer, "a");
+    EXPECT_EQ((DeadlinePolicy{hours(1), "default", "do nothing"}.of(asked_at, {"a", "b"}, false)).default_answer, "do nothing");
+    EXPECT_EQ((DeadlinePolicy{hours(1), "default", ""}.of(asked_at, {}, false)).default_answer, "");
 }
 
-TEST(AnswerRule, a_deadline_never_approves) {
-    const AnswerBy by = AnswerRule{hours(1), "default", "yes"}.of(asked_at, {}, true);
-    EXPECT_EQ(by.then, "pause");
-    EXPECT_EQ(by.default_answer, "");
+TEST(DeadlinePolicy, a_deadline_never_approves) {
+    const AnswerDeadline deadline = DeadlinePolicy{hours(1), "default", "yes"}.of(asked_at, {}, true);
+    EXPECT_EQ(deadline.then, "pause");
+    EXPECT_EQ(deadline.default_answer, "");
 }
 
 }  // namespace

@@ -694,7 +694,7 @@ TEST_F(ControllerTest, a_lost_question_keeps_its_original_deadline) {
     fixture.stage("a", [](StageContext&) { return StageResult::escalate({"unclear", "Which colour?", {"red", "blue"}, {}}); });
     ControllerSetup setup{fixture.store, fixture.task_workspaces, fixture.escalations, fixture.services,
                           fixture.ids,   fixture.handler};
-    setup.answer_rule = {std::chrono::hours(1), "default", ""};
+    setup.deadline_policy = {std::chrono::hours(1), "default", ""};
     const auto asked = PipelineController(setup).execute("Ask", PipelineFixture::with({"a"}));
     ASSERT_TRUE(asked.ok()) << asked.error().to_string();
     const fs::path question = fixture.escalations.directory() / (asked->waiting_id + ".yaml");

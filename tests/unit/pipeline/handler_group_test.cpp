@@ -67,7 +67,7 @@ class HandlerGroupTest : public ::testing::Test {
 protected:
     HandlerGroupTest() : temporary_("handler-group-test"), store_(temporary_.path()) {}
 
-    HandlerGroup& group(AnswerRule rule = {}, ReminderPolicy reminders = {}) {
+    HandlerGroup& group(DeadlinePolicy policy = {}, ReminderPolicy reminders = {}) {
         escalation_.id = id;
         escalation_.task_id = "task-1";
         escalation_.stage = "green";
@@ -75,7 +75,7 @@ protected:
         escalation_.options = {"left", "right"};
         escalation_.created_at = format_time(clock_.now());
         escalation_.directory = store_.directory().string();
-        EXPECT_TRUE(store_.record(escalation_, rule.of(escalation_.created_at, escalation_.options, false)).ok());
+        EXPECT_TRUE(store_.record(escalation_, policy.of(escalation_.created_at, escalation_.options, false)).ok());
         return again(reminders);
     }
     /// Simulates another process.
@@ -98,7 +98,7 @@ protected:
         request.artifact_hash = std::string(64, 'a');
         request.created_at = format_time(clock_.now());
         EXPECT_TRUE(
-            store_.record(request, AnswerRule{std::chrono::hours(1), action, answer}.of(request.created_at, {}, true)).ok());
+            store_.record(request, DeadlinePolicy{std::chrono::hours(1), action, answer}.of(request.created_at, {}, true)).ok());
         clock_.advance(std::chrono::hours(1));
         return request;
     }

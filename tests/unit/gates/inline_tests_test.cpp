@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that contain tests among other code, and skeletons of free functions.
+// Splitting files that contain their own tests, and skeletons for Go, Java and Rust.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,14 +16,14 @@ using ::testing::Pair;
 
 const std::string cfg_test = R"(^\s*#\[cfg\(test\)\])";
 
-TEST(SplitItems, a_test_module_ends_at_its_closing_brace) {
+TEST(InlineTests, a_test_module_ends_at_its_closing_brace) {
     const auto split =
         split_inline_tests("fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n\nfn c() {}\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests {\n    fn b() { if true {} }\n}\n");
     EXPECT_EQ(split.code, "fn a() {}\nfn c() {}\n");
 }
 
-TEST(SplitItems, ignores_braces_in_strings_and_comments) {
+TEST(InlineTests, ignores_braces_in_strings_and_comments) {
     const std::string tests =
         "#[cfg(test)]\nmod tests {\n    const A: &str = \"}\\\"}\";\n    const B: &str = r#\"}\"}\"#;\n    // }\n    /* } /* } */ } */\n"
         "    const C: char = '}';\n    const D: char = '\\'';\n    fn e<'a>(x: &'a str) {}\n}\n";
@@ -32,19 +32,19 @@ TEST(SplitItems, ignores_braces_in_strings_and_comments) {
     EXPECT_EQ(split.code, "fn code() {}\n");
 }
 
-TEST(SplitItems, ignores_attributes_in_strings_and_comments) {
+TEST(InlineTests, ignores_attributes_in_strings_and_comments) {
     const std::string code = "const A: &str = \"\n#[cfg(test)]\n\";\n/*\n#[cfg(test)]\n*/\nfn code() {}\n";
     EXPECT_EQ(split_inline_tests(code, cfg_test).tests, "");
     EXPECT_EQ(split_inline_tests(code, cfg_test).code, code);
 }
 
-TEST(SplitItems, an_item_without_braces_ends_with_its_semicolon) {
+TEST(InlineTests, an_item_without_braces_ends_with_its_semicolon) {
     const auto split = split_inline_tests("#[cfg(test)]\nmod tests;\nfn code() { [0; 2]; }\n", cfg_test);
     EXPECT_EQ(split.tests, "#[cfg(test)]\nmod tests;\n");
     EXPECT_EQ(split.code, "fn code() { [0; 2]; }\n");
 }
 
-TEST(SplitItems, an_unclosed_item_belongs_to_the_tests) {
+TEST(InlineTests, an_unclosed_item_belongs_to_the_tests) {
     EXPECT_EQ(split_inline_tests("#[cfg(test)]\nmod tests {\nfn code() {}\n", cfg_test).code, "");
 }
 
