@@ -19,6 +19,7 @@
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/test_quality/removal_check.hpp"
 
 namespace agentforge::kernel {
 
@@ -89,6 +90,7 @@ private:
     Result<void> judge_held_out_tests();
     Result<void> judge_quality_of_tests();
     Result<void> gather_quality_of_tests();
+    Result<void> put_removed_lines_back();
     Result<void> try_tests(MutationRequest request);
     void find_tests_without_assertions(const std::set<std::string>& asserting);
     void report_surviving_mutants();
@@ -404,7 +406,6 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     AF_TRY(quality_.removed_functions, engine_.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, engine_.unnamed_files(call_));
     quality_.without_new_test = engine_.commands_->settings().without_new_test || may_keep_behaviour(baseline_.request);
-    if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, engine_.only_removes(call_)); }
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
     AF_TRY(quality_.skeletons, engine_.skeletons_left(call_, stop_));
@@ -412,7 +413,18 @@ Result<void> GateEngine::AfterRed::gather_quality_of_tests() {
     AF_CHECK(engine_.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(engine_.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
+    if (asks_to_remove(baseline_.request)) { AF_CHECK(put_removed_lines_back()); }
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
+}
+
+Result<void> GateEngine::AfterRed::put_removed_lines_back() {
+    RemovalTests tests{judged_files_, {}, evidence_.run.duration};
+    for (const auto& test : evidence_.run.tests) {
+        const bool flaky = std::find(evidence_.flaky.begin(), evidence_.flaky.end(), test.id) != evidence_.flaky.end();
+        if (test.status == TestStatus::passed && !flaky) { tests.passing.push_back(test.id); }
+    }
+    AF_TRY(quality_.removal, check_removal(*engine_.commands_, *language_, call_, tests, stop_));
+    return {};
 }
 
 /// Alters expected values and code. The tests must notice.
