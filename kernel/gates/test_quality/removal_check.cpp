@@ -104,15 +104,17 @@ Result<void> put_lines_back(LanguageCommands& commands, const Language& language
     selection.files.insert(selection.files.end(), held_out.files.begin(), held_out.files.end());
     selection.purpose = gate_command::for_mutants;
     while (evidence.tried < most) {
-        const auto* lines = review.next();
+        const auto next = review.next();
         const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now());
-        if (lines == nullptr || left <= std::chrono::seconds(0)) { break; }
+        if (!next || left <= std::chrono::seconds(0)) { break; }
         std::error_code none;
-        if (std::filesystem::is_symlink(commands.checkout().path() / lines->file, none)) {
+        if (std::ranges::any_of(next->files, [&](const auto& file) {
+                return std::filesystem::is_symlink(commands.checkout().path() / file.first, none);
+            })) {
             review.record(RemovalReview::Reaction::unknown);
             continue;
         }
-        selection.instead = {{lines->file, lines->content}};
+        selection.instead = next->files;
         selection.at_most = std::max(std::chrono::seconds(5), left);
         AF_TRY(const auto run, commands.run_tests(language, held_out.files.empty() ? call.tree : held_out.tree, selection, stop));
         ++evidence.tried;

@@ -241,7 +241,7 @@ bool closes_a_block(std::string_view line) {
 /// True if the code branches, ends its function or raises an error.
 bool decides(std::string_view blanked) {
     static const RE2 deciding(
-        R"(\b(?:if|elif|else|unless|while|for|switch|case|match|try|except|catch|return|raise|throw|panic|assert\w*|break|continue|goto|exit|abort|reject|yield|with|Err)\b|\?[^.:])");
+        R"(\b(?:if|elif|else|unless|while|for|switch|case|match|try|except|catch|return|raise|throw|panic|assert\w*|break|continue|goto|exit|abort|reject|Err)\b|\?[^.:])");
     return RE2::PartialMatch(text_piece(blanked), deciding);
 }
 
@@ -299,6 +299,15 @@ std::string without_idle_lines(std::string_view code) {
     return text;
 }
 
+/// Returns the function that contains a line, by its index.
+const FunctionLines* function_around(const Text& text, std::size_t line) {
+    const FunctionLines* found = nullptr;
+    for (const auto& function : text.functions) {
+        if (function.first <= line + 1 && line + 1 <= function.last) { found = &function; }
+    }
+    return found;
+}
+
 /// Removed lines that are put back together, with the lines that replaced them.
 struct Hunk {
     std::vector<std::size_t> removed;  ///< Indexes of lines before.
@@ -324,6 +333,18 @@ public:
         add(now, skipped_now, new_numbers_, new_);
         kept_ = kept_lines(old_, new_, kept_now_);
         slide();
+    }
+
+    /// For each line before, the same line now, if it was kept.
+    [[nodiscard]] std::vector<std::size_t> kept_places() const {
+        std::vector<std::size_t> places(before_.code.size(), no_line);
+        std::size_t in_new = 0;
+        for (std::size_t in_old = 0; in_old < old_.size(); ++in_old) {
+            if (!kept_[in_old]) { continue; }
+            while (in_new < new_.size() && !kept_now_[in_new]) { ++in_new; }
+            if (in_new < new_.size()) { places[old_numbers_[in_old]] = new_numbers_[in_new++]; }
+        }
+        return places;
     }
 
     std::vector<Hunk> find() {
@@ -398,7 +419,8 @@ private:
         }
     }
 
-    /// Splits what was only removed at statements that decide something: each has to be accounted for.
+    /// Splits what was only removed at statements that decide something, and outside functions at each statement: each has to be
+    /// accounted for.
     void add_statements(const Hunk& hunk, std::vector<Hunk>& hunks) const {
         std::size_t margin = std::string::npos;
         for (const auto number : hunk.removed) { margin = std::min(margin, margin_of(before_.code[number])); }
@@ -409,7 +431,7 @@ private:
             const auto& line = before_.blanked[number];
             const bool begins = open <= 0 && margin_of(before_.code[number]) == margin && !closes_a_block(before_.code[number]);
             const bool apart = !parts.empty() && separated(parts.back().removed.back(), number);
-            if (parts.empty() || apart || (begins && (decided || decides(line)))) {
+            if (parts.empty() || apart || (begins && (decided || decides(line) || function_around(before_, number) == nullptr))) {
                 parts.push_back({{}, {}, hunk.after, hunk.until});
                 decided = begins && decides(line);
             }
@@ -438,37 +460,11 @@ private:
     std::vector<bool> kept_now_;
 };
 
-/// Returns the whole file with the hunk's lines put back.
-std::string put_back(const Hunk& hunk, const Text& before, const std::vector<std::string_view>& now,
-                     const std::vector<bool>& skipped) {
-    std::string lines;
-    for (auto at = hunk.removed.front(); at <= hunk.removed.back(); ++at) {
-        if (!skipped[at]) { lines += before.written[at] + "\n"; }
-    }
-    const std::set<std::size_t> replaced(hunk.added.begin(), hunk.added.end());
-    std::size_t place = 0;
-    if (!hunk.added.empty()) {
-        place = hunk.added.front();
-    } else if (hunk.after != no_line) {
-        place = hunk.after + 1;
-    } else if (hunk.until != no_line) {
-        place = hunk.until;
-    }
-    std::string text;
-    for (std::size_t at = 0; at < now.size(); ++at) {
-        if (at == place) { text += lines; }
-        if (!replaced.contains(at)) { text += std::string(now[at]) + "\n"; }
-    }
-    return place >= now.size() ? text + lines : text;
-}
-
-/// Returns the function that contains a line, by its index.
-const FunctionLines* function_around(const Text& text, std::size_t line) {
-    const FunctionLines* found = nullptr;
-    for (const auto& function : text.functions) {
-        if (function.first <= line + 1 && line + 1 <= function.last) { found = &function; }
-    }
-    return found;
+/// Returns the line of `now` before which the hunk stood.
+std::size_t place_of(const Hunk& hunk) {
+    if (!hunk.added.empty()) { return hunk.added.front(); }
+    if (hunk.after != no_line) { return hunk.after + 1; }
+    return hunk.until == no_line ? 0 : hunk.until;
 }
 
 std::string code_of_functions(const Text& text, const std::string& name) {
@@ -567,11 +563,14 @@ bool RemovalReview::is_about(const RemovalRequest& request, const std::vector<st
 void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rules, const ChangedText& file) {
     const Text before(file.before, rules);
     const Text now(file.now, rules);
-    const auto whole = lines_of(file.whole);
+    whole_[file.path] = file.whole;
+    restores_includes_ = rules.preprocessor;
+    const auto begun = pieces_.size();
     const auto add = [&](Piece::Kind kind, const std::vector<std::size_t>& numbers) -> Piece& {
         Piece piece;
         piece.kind = kind;
-        piece.lines = {file.path, numbers.front() + 1, std::string(bare_line(before.written[numbers.front()])), {}};
+        piece.lines = {file.path, numbers.front() + 1, std::string(bare_line(before.written[numbers.front()]))};
+        piece.written = joined_lines(before.written, numbers);
         piece.code = joined_lines(before.code, numbers);
         piece.parts = vocabulary_of(piece.code, rules).parts;
         const auto blanked = joined_lines(before.blanked, numbers);
@@ -580,6 +579,12 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
             kind == Piece::Kind::lines ? vocabulary_of(without_errors(piece.code), rules) : vocabulary_of(piece.code, rules);
         for (const auto& name : kept.names) {
             if (!names_now_.contains(name)) { piece.vanished.insert(name); }
+        }
+        // An import may name what it imports in a text.
+        static const std::set<std::string> keywords{"import", "from", "as",  "use",     "using",
+                                                    "const",  "let",  "var", "require", "include"};
+        for (const auto& name : names_in(kind == Piece::Kind::import ? piece.code : blanked)) {
+            if (!names_now_.contains(name) && !keywords.contains(name)) { piece.lacking.insert(name); }
         }
         return pieces_.emplace_back(std::move(piece));
     };
@@ -625,13 +630,28 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
         auto& piece = add(Piece::Kind::import, {at});
         piece.is_asked = is_about(request, names_in(before.code[at])) || request.calls_it_unused();
     }
-    for (const auto& hunk : HunkFinder(before, now, skipped, marked_now).find()) {
+    HunkFinder finder(before, now, skipped, marked_now);
+    auto places = finder.kept_places();
+    for (std::size_t at = 0, in_new = 0; at < before.code.size(); ++at) {
+        if (!imports[at] || !imports_now.contains(before.code[at])) { continue; }
+        for (in_new = 0; in_new < now.code.size() && (!marked_now[in_new] || now.code[in_new] != before.code[at]);) { ++in_new; }
+        places[at] = in_new;
+    }
+    for (auto index = begun; index < pieces_.size(); ++index) {  // Definitions and imports.
+        for (auto at = static_cast<std::size_t>(pieces_[index].lines.line - 1); at-- > 0;) {
+            if (places[at] == no_line) { continue; }
+            pieces_[index].place = places[at] + 1;
+            break;
+        }
+    }
+    for (const auto& hunk : finder.find()) {
         if (!adds_no_words(without_idle_lines(joined_lines(now.code, hunk.added)), joined_lines(before.code, hunk.removed))) {
             continue;
         }
         const auto* function = function_around(before, hunk.removed.front());
         auto& piece = add(Piece::Kind::lines, hunk.removed);
-        piece.lines.content = put_back(hunk, before, whole, skipped);
+        piece.place = place_of(hunk);
+        piece.replaced.insert(hunk.added.begin(), hunk.added.end());
         if (function == nullptr && declares_one_of(before.blanked[hunk.removed.front()], piece.vanished)) {
             piece.kind = Piece::Kind::definition;
             piece.decides = false;
@@ -648,14 +668,20 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
 }
 
 void RemovalReview::forget_foreign_names(const std::string& before) {
-    std::map<std::string, bool> own;
+    std::set<std::string> known;
     for (auto& piece : pieces_) {
-        std::erase_if(piece.vanished, [&](const std::string& name) {
-            if (name.find_first_of("\"'`") != std::string::npos) { return false; }
-            auto known = own.find(name);
-            if (known == own.end()) { known = own.emplace(name, name.size() > 1 && is_own_name(name, before)).first; }
-            return !known->second;
-        });
+        known.insert(piece.vanished.begin(), piece.vanished.end());
+        known.insert(piece.lacking.begin(), piece.lacking.end());
+    }
+    std::set<std::string> own;
+    for (const auto& name : known) {
+        const bool is_text = name.find_first_of("\"'`") != std::string::npos;
+        if (is_text || (name.size() > 1 && is_own_name(name, before))) { own.insert(name); }
+    }
+    for (auto& piece : pieces_) {
+        std::erase_if(piece.vanished, [&](const std::string& name) { return !own.contains(name); });
+        std::ranges::set_intersection(piece.lacking, own, std::inserter(piece.given, piece.given.end()));
+        if (piece.kind == Piece::Kind::import) { piece.given = piece.lacking; }
     }
 }
 
@@ -690,18 +716,67 @@ bool RemovalReview::is_accounted_for(const Piece& piece) const {
     return piece.kind != Piece::Kind::lines || piece.is_linked || piece.is_excused;
 }
 
-const RemovedLines* RemovalReview::next() const {
+std::size_t RemovalReview::next_piece() const {
     const auto found =
         std::ranges::find_if(pieces_, [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); });
-    return found == pieces_.end() ? nullptr : &found->lines;
+    return static_cast<std::size_t>(found - pieces_.begin());
+}
+
+std::set<std::size_t> RemovalReview::with_what_it_needs(std::size_t piece) const {
+    std::set<std::size_t> needed{piece};
+    std::set<std::string> names = pieces_[piece].lacking;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (std::size_t at = 0; at < pieces_.size(); ++at) {
+            const auto& other = pieces_[at];
+            if (needed.contains(at) || (other.is_linked && other.kind != Piece::Kind::import)) { continue; }
+            const bool frame = other.kind == Piece::Kind::import && (other.lacking.empty() || restores_includes_) &&
+                               other.lines.file == pieces_[piece].lines.file && names_in(other.code).size() <= 1;
+            const bool shares = std::ranges::any_of(other.given, [&](const auto& name) { return names.contains(name); });
+            if (!frame && !shares) { continue; }
+            needed.insert(at);
+            names.insert(other.lacking.begin(), other.lacking.end());
+            grown = true;
+        }
+    }
+    return needed;
+}
+
+std::optional<PutBack> RemovalReview::next() const {
+    const auto chosen = next_piece();
+    if (chosen == pieces_.size()) { return std::nullopt; }
+    PutBack result{pieces_[chosen].lines, {}};
+    std::map<std::string, std::map<std::size_t, std::map<std::uint64_t, std::string>>> lines;  // By file, place and former line.
+    std::map<std::string, std::set<std::size_t>> replaced;
+    for (const auto index : with_what_it_needs(chosen)) {
+        const auto& piece = pieces_[index];
+        lines[piece.lines.file][piece.place][piece.lines.line] = piece.written;
+        replaced[piece.lines.file].insert(piece.replaced.begin(), piece.replaced.end());
+    }
+    for (const auto& [file, places] : lines) {
+        std::string text;
+        const auto& whole = whole_.at(file);
+        const auto now = lines_of(whole);
+        for (std::size_t at = 0; at <= now.size(); ++at) {
+            if (const auto here = places.find(at); here != places.end()) {
+                for (const auto& [line, written] : here->second) { text += written; }
+            }
+            if (at < now.size() && !replaced[file].contains(at)) { text += std::string(now[at]) + "\n"; }
+        }
+        result.files[file] = std::move(text);
+    }
+    return result;
 }
 
 void RemovalReview::record(Reaction reaction) {
-    const auto found =
-        std::ranges::find_if(pieces_, [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); });
-    if (found == pieces_.end()) { return; }
-    found->is_tried = true;
-    found->reaction = reaction;
+    const auto chosen = next_piece();
+    if (chosen == pieces_.size()) { return; }
+    for (const auto index : with_what_it_needs(chosen)) {
+        auto& piece = pieces_[index];
+        if (piece.kind != Piece::Kind::lines || piece.is_tried) { continue; }
+        piece.is_tried = true;
+        piece.reaction = reaction;
+    }
     link();
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,7 +31,14 @@ struct RemovedLines {
     std::string file;
     std::uint64_t line = 0;  ///< The first one, in the user's commit.
     std::string text;        ///< The first one, trimmed.
-    std::string content;     ///< The file of the changed tree with these lines put back.
+};
+
+/// What to measure next.
+struct PutBack {
+    RemovedLines lines;
+    /// Path → text of the changed tree's files with these lines put back, and with whatever else was removed that they need: a
+    /// constant, a function, an import.
+    std::map<std::string, std::string> files;
 };
 
 /// Whether each removed line is accounted for. A removed line needs no test if it is a comment, an import or an export, or part
@@ -42,8 +50,8 @@ public:
     RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
                   const std::vector<std::string>& others);
 
-    /// The next lines to put back, or null if the rest is accounted for. Valid as long as the review.
-    [[nodiscard]] const RemovedLines* next() const;
+    /// The next lines to put back, or nothing if the rest is accounted for.
+    [[nodiscard]] std::optional<PutBack> next() const;
     /// How the tests reacted to `next`.
     enum class Reaction : unsigned char { noticed = 1, unnoticed, unknown };
     void record(Reaction reaction);
@@ -60,7 +68,12 @@ private:
         enum class Kind : unsigned char { lines = 1, definition, import };
         Kind kind = Kind::lines;
         RemovedLines lines;
-        std::set<std::string> vanished;  ///< Its own names and texts that no code has any more.
+        std::set<std::string> vanished;  ///< Names of the project, and texts, that no code has any more.
+        std::set<std::string> lacking;   ///< All its names that no code has any more.
+        std::set<std::string> given;     ///< Those of them that it may define or import for others.
+        std::size_t place = 0;           ///< The line of the changed file before which it stood.
+        std::set<std::size_t> replaced;  ///< Lines of the changed file that stand there now.
+        std::string written;             ///< With its comments.
         std::set<std::string> parts;     ///< Parts of all its names, and words of its texts.
         std::string code;
         bool decides = false;    ///< It branches, returns or raises an error.
@@ -77,11 +90,17 @@ private:
     void forget_foreign_names(const std::string& before);
     void link();
     [[nodiscard]] bool is_accounted_for(const Piece& piece) const;
+    /// The piece to try next, or the number of pieces.
+    [[nodiscard]] std::size_t next_piece() const;
+    /// Returns a piece and all others that it cannot do without.
+    [[nodiscard]] std::set<std::size_t> with_what_it_needs(std::size_t piece) const;
 
     std::vector<Piece> pieces_;
-    std::set<std::string> names_now_;  ///< Names and texts that the code still has,
-    std::set<std::string> parts_now_;  ///< and their parts, in lower case.
-    bool other_file_asked_ = false;    ///< A file that is no source has to do with the request.
+    std::map<std::string, std::string> whole_;  ///< The changed files, with their tests.
+    bool restores_includes_ = false;            ///< An included file does not tell its names.
+    std::set<std::string> names_now_;           ///< Names and texts that the code still has,
+    std::set<std::string> parts_now_;           ///< and their parts, in lower case.
+    bool other_file_asked_ = false;             ///< A file that is no source has to do with the request.
 };
 
 /// What is known of a change whose request asks to remove something.

@@ -42,9 +42,9 @@ struct Change {
     [[nodiscard]] std::vector<std::string> put_back(const std::map<std::string, Reaction>& noticed = {}) const {
         auto all = review();
         std::vector<std::string> lines;
-        while (const auto* next = all.next()) {
-            lines.push_back(next->text);
-            const auto reaction = noticed.find(next->text);
+        while (const auto next = all.next()) {
+            lines.push_back(next->lines.text);
+            const auto reaction = noticed.find(next->lines.text);
             all.record(reaction == noticed.end() ? Reaction::unnoticed : reaction->second);
         }
         return lines;
@@ -52,8 +52,8 @@ struct Change {
 
     [[nodiscard]] std::vector<std::string> unaccounted(const std::map<std::string, Reaction>& noticed = {}) const {
         auto all = review();
-        while (const auto* next = all.next()) {
-            const auto reaction = noticed.find(next->text);
+        while (const auto next = all.next()) {
+            const auto reaction = noticed.find(next->lines.text);
             all.record(reaction == noticed.end() ? Reaction::unnoticed : reaction->second);
         }
         std::vector<std::string> lines;
@@ -103,10 +103,31 @@ TEST(Removal, an_unrelated_check_needs_a_test) {
 TEST(Removal, the_review_names_the_line_before_the_change_and_puts_it_back) {
     const auto now = without(without(shop, print_line), check_lines);
     const auto review = Change{"python", "Remove the debug print from total", shop, now}.review();
-    const auto* next = review.next();
-    ASSERT_NE(next, nullptr);
-    EXPECT_EQ(next->line, 8U);
-    EXPECT_EQ(next->content, without(shop, print_line));
+    const auto next = review.next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->lines.line, 8U);
+    EXPECT_EQ(next->files.at("a"), without(shop, print_line));
+}
+
+TEST(Removal, lines_are_put_back_with_the_removed_names_that_they_need) {
+    const std::string before =
+        "import os\nimport re\n\nMOST = 7\nletters = re.compile(\"[a-z]+\")\n\n\ndef take(n):\n    print(os.name)\n    if n > MOST:\n        raise ValueError(n)\n    return n\n";
+    const std::string now = "\ndef take(n):\n    return n\n";
+    auto review = Change{"python", "Remove the print of the system", before, now}.review();
+    const auto next = review.next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->lines.text, "if n > MOST:");
+    EXPECT_EQ(next->files.at("a"), "\nMOST = 7\ndef take(n):\n    if n > MOST:\n        raise ValueError(n)\n    return n\n");
+    review.record(Reaction::unnoticed);
+    EXPECT_EQ(review.unaccounted().size(), 1U);
+    const std::string go =
+        "package a\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n)\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\tfmt.Println(n)\n\treturn nil\n}\n";
+    const auto go_next =
+        Change{"go", "Remove the output of Take", go, "package a\n\nfunc Take(n int) error {\n\treturn nil\n}\n"}.review().next();
+    ASSERT_TRUE(go_next);
+    EXPECT_EQ(
+        go_next->files.at("a"),
+        "package a\nimport (\n\t\"errors\"\n)\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
 }
 
 TEST(Removal, one_removed_character_needs_a_test) {
@@ -272,7 +293,7 @@ TestQualityEvidence removal_with_guard() {
 TEST(TestQuality, an_unnoticed_removal_blocks_and_names_the_tests_to_rewrite) {
     auto evidence = removal_with_guard();
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
-    evidence.removal.unnoticed = {{"a.py", 7, "if n < 0:", ""}};
+    evidence.removal.unnoticed = {{"a.py", 7, "if n < 0:"}};
     evidence.removal.tried = 1;
     const auto verdict = judge_test_quality(evidence);
     EXPECT_THAT(verdict.blocking,
