@@ -35,7 +35,7 @@ CASES = pathlib.Path(__file__).resolve().parent / "cases"
 MODELS = ("honest", "sloppy", "hopeless")
 TASK_SECONDS = 1200
 FIELDS = {"agentforge_exercise", "shows", "language", "author", "needs", "request", "repository", "settings", "suite", "spec", "tests", "requirements",
-          "solution", "hidden", "sloppy", "hopeless"}
+          "solution", "hidden", "sloppy", "hopeless", "intake"}
 DRAFT_FIELDS = {"spec", "tests", "requirements", "solution", "correction"}
 AUTHORS = ("fresh", "own")
 ANSWER = "Write what the requirements say; the tests are right."
@@ -52,7 +52,7 @@ def read_exercise(file):
     if not isinstance(data, dict) or data.get("agentforge_exercise") != 1:
         raise BadExercise(f"{where}: not an exercise (agentforge_exercise: 1)")
     unknown = set(data) - FIELDS
-    missing = FIELDS - set(data) - {"needs", "settings", "sloppy"}
+    missing = FIELDS - set(data) - {"needs", "settings", "sloppy", "intake"}
     if unknown or missing:
         raise BadExercise(f"{where}: unknown fields {sorted(unknown)}, missing fields {sorted(missing)}")
     if data["author"] not in AUTHORS:
@@ -192,8 +192,8 @@ class ExerciseModel(ModelServer):
         spec = exercise["spec"]
         fine = [[call("complete", summary="Nothing to object to", blocking_issues=[], advisory_issues=[])]]
         return {
-            ("intake", None): [[call("complete", extracted_intent={"action": "create", "target": spec["title"], "scope": "module"},
-                                     detected_scope="feature_addition", initial_complexity="simple", identified_ambiguities=[])]],
+            ("intake", None): [[call("complete", **{"extracted_intent": {"action": "create", "target": spec["title"], "scope": "module"},
+                                     "detected_scope": "feature_addition", "initial_complexity": "simple", "identified_ambiguities": [], **exercise.get("intake", {})})]],
             ("analyze", None): [[call("complete", analysis={"summary": spec["title"]},
                                       components=spec.get("components", [{"name": "main", "type": "module"}]))]],
             ("spec", None): [[call("complete", **draft)] for draft in [*wrong["spec"], spec]],
@@ -377,7 +377,8 @@ class Run:
     def floor(self, folder):
         """Returns the time of one clean build and suite of the finished tree."""
         clean = folder / "floor"
-        write_files(clean, {**self.exercise["repository"], **self.exercise["tests"], **self.exercise["solution"]})
+        files = {**self.exercise["repository"], **self.exercise["tests"], **self.exercise["solution"]}
+        write_files(clean, {path: text for path, text in files.items() if text is not None})
         passed, seconds, out = run_suite(self.exercise["suite"], clean, self.env)
         return round(seconds, 2) if passed else f"the exercise's own suite fails: {out[-300:]}"
 

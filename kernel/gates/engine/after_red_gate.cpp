@@ -15,6 +15,7 @@
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/removal_check.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -86,6 +87,7 @@ private:
     Result<void> judge_held_out_tests();
     Result<void> judge_quality_of_tests();
     Result<void> gather_quality_of_tests();
+    Result<void> put_removed_lines_back();
     Result<void> try_tests(MutationRequest request);
     void find_tests_without_assertions(const std::set<std::string>& asserting);
     void report_surviving_mutants();
@@ -328,7 +330,7 @@ Result<void> AfterRedGate::Judgment::exclude_flaky_tests() {
 
 Result<void> AfterRedGate::Judgment::judge_tests() {
     verdict_ = deliver_ ? judge_deliver(evidence_) : judge_green(evidence_);
-    const bool untested = baseline_.test_suite.empty() && !gate_.parts_.settings.without_new_test;
+    const bool untested = baseline_.test_suite.empty() && !gate_.parts_.commands.settings().without_new_test;
     if (call_.request.gate == gate_name::deliver && untested) {
         // No stage wrote tests, so nothing shows what the code does.
         AF_TRY(const auto changed, gate_.parts_.change.changed_code(call_));
@@ -402,8 +404,7 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, gate_.parts_.change.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, gate_.parts_.change.unnamed_files(call_));
-    quality_.without_new_test = gate_.parts_.settings.without_new_test || may_keep_behaviour(baseline_.request);
-    if (asks_to_remove(baseline_.request)) { AF_TRY(quality_.only_removes, gate_.parts_.change.only_removes(call_)); }
+    quality_.without_new_test = gate_.parts_.commands.settings().without_new_test || may_keep_behaviour(baseline_.request);
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);
     AF_TRY(quality_.skeletons, gate_.parts_.change.skeletons_left(call_, stop_));
@@ -411,7 +412,18 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     AF_CHECK(gate_.parts_.altered.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(gate_.parts_.altered.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
+    if (asks_to_remove(baseline_.request)) { AF_CHECK(put_removed_lines_back()); }
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
+}
+
+Result<void> AfterRedGate::Judgment::put_removed_lines_back() {
+    RemovalTests tests{judged_files_, {}, evidence_.run.duration};
+    for (const auto& test : evidence_.run.tests) {
+        const bool flaky = std::find(evidence_.flaky.begin(), evidence_.flaky.end(), test.id) != evidence_.flaky.end();
+        if (test.status == TestStatus::passed && !flaky) { tests.passing.push_back(test.id); }
+    }
+    AF_TRY(quality_.removal, check_removal(gate_.parts_.commands, *language_, call_, tests, stop_));
+    return {};
 }
 
 /// Alters expected values and code. The tests must notice.

@@ -25,7 +25,7 @@ public:
     struct Parts {
         TreeCheckout& checkout;
         TreeLanguages& languages;
-        const GateSettings& settings;
+        LanguageCommands& commands;
         SuiteRuns& suite;
         RedRuns& red_runs;
         SourceChecks& checks;

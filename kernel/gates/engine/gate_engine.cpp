@@ -34,8 +34,8 @@ struct GateEngine::Parts {
           tests(checkout, languages, commands, suite, affected),
           conformance(checkout, languages, commands, findings, coverage),
           red(checkout, languages, commands, red_runs, declarations, conformance),
-          after_red({checkout, languages, commands.settings(), suite, red_runs, checks, conformance, fix, locked, coverage,
-                     change, without_change, altered, mutants}) {}
+          after_red({checkout, languages, commands, suite, red_runs, checks, conformance, fix, locked, coverage, change,
+                     without_change, altered, mutants}) {}
 
     BuiltTrees built;
     LanguageCommands commands;

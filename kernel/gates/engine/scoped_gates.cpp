@@ -12,6 +12,7 @@
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/test_quality/removal_check.hpp"
 #include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {
@@ -544,11 +545,20 @@ private:
 
 Result<GateReport> ScopedGates::gate(const GateCall& call, const Stop& stop) {
     AF_TRY(const auto* found, scopes(call.baseline == nullptr ? std::string{} : call.baseline->base_tree, call.tree));
+    GateReport report;
     if (found->all().size() == 1) {
         AF_TRY(auto* only, engine_for(*found, found->all().front()));
-        return only->gate(call, stop);
+        AF_TRY(report, only->gate(call, stop));
+    } else {
+        AF_TRY(report, GateInScopes(*this, call, *found, stop).run());
     }
-    return GateInScopes(*this, call, *found, stop).run();
+    if (call.request.gate != gate_name::deliver || call.baseline == nullptr) { return report; }
+    AF_TRY(auto missing, missing_documentation(*whole_, call));
+    if (missing) {
+        report.blocking_issues.push_back(std::move(*missing));
+        report.facts["deployment_ready"] = report.passed = false;
+    }
+    return report;
 }
 
 Result<GateReport> ScopedGates::GateInScopes::run() {

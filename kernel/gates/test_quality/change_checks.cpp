@@ -134,19 +134,6 @@ Result<std::optional<std::string>> ChangeChecks::changed_code(const GateCall& ca
     return std::nullopt;
 }
 
-Result<bool> ChangeChecks::only_removes(const GateCall& call) {
-    AF_TRY(const auto* found, languages_.of(call.tree));
-    AF_TRY(const auto changes, checkout_.changes(call.baseline->base_tree, call.tree));
-    for (const auto& change : changes) {
-        if (found->belongs_to_tests(change.path) || is_documentation(*found, change.path) || change.status == 'D') { continue; }
-        if (change.status != 'M') { return false; }
-        AF_TRY(const auto now, checkout_.file(call.tree, change.path));
-        AF_TRY(const auto before, checkout_.file(call.baseline->base_tree, change.path));
-        if (!adds_no_words(now.value_or(""), before.value_or(""))) { return false; }
-    }
-    return true;
-}
-
 Result<std::vector<std::string>> ChangeChecks::tests_naming_new_data(const GateCall& call, const std::string& red_tree,
                                                                      const std::vector<std::string>& tests) {
     std::vector<std::string> found;

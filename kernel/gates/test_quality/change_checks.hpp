@@ -21,8 +21,6 @@ public:
 
     /// Returns a file that differs from the user's commit in more than tests, documentation and comments, or nothing.
     [[nodiscard]] Result<std::optional<std::string>> changed_code(const GateCall& call);
-    /// True if the change adds no word to a file other than tests and documentation.
-    [[nodiscard]] Result<bool> only_removes(const GateCall& call);
     /// Returns functions of the user's commit that no changed file contains any more, unless the request or the specification
     /// names them: `file: name`. Skips names that begin with `_`.
     [[nodiscard]] Result<std::vector<std::string>> removed_functions(const GateCall& call);

@@ -166,7 +166,8 @@ Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& requ
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
     AF_TRY(auto possible, mutants(*found, before, call.tree, false, call.baseline->request));
     // If the change only removes code, mutates the whole changed files.
-    if (guards_only && std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); })) {
+    if (guards_only && (evidence.removal.only_removes ||
+                        std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); }))) {
         AF_TRY(possible, mutants(*found, before, call.tree, true, call.baseline->request));
     }
     // Chooses more than needed: some do not build, and more are tried while a requirement's tests have noticed none.

@@ -159,6 +159,7 @@ private:
     void judge_tests_naming_new_data();
     void judge_outdated_tests();
     void judge_request();
+    void judge_removal();
     void judge_mutants();
     void judge_requirements();
     void judge_untested_change();
@@ -186,6 +187,7 @@ Verdict TestQualityJudgment::judge() {
     judge_tests_naming_new_data();
     judge_outdated_tests();
     judge_request();
+    judge_removal();
     judge_mutants();
     judge_requirements();
     judge_untested_change();
@@ -307,8 +309,35 @@ void TestQualityJudgment::judge_request() {
     }
 }
 
+/// Whether a request to remove something removed that, and nothing else.
+void TestQualityJudgment::judge_removal() {
+    const auto& removal = evidence_.removal;
+    if (removal.changes_no_code) {
+        refuse(
+            "The request asks to remove something, but only documentation, comments and tests have changed; do what the request says.");
+    }
+    if (!removal.made_nothing.empty()) {
+        refuse("The request also says `" + removal.made_nothing + "`, but the change only removes; do the rest of what it says.");
+    }
+    for (const auto& lines : removal.unnoticed) {
+        refuse(
+            "The change removes `" + ellipsis(lines.text, 120) + "` (" + lines.file + ":" + std::to_string(lines.line) +
+            " before the task), which does not seem to be what the request asks to remove, and all tests pass when it is put back; "
+            "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
+    }
+    if (!removal.unnoticed.empty()) {
+        blame(evidence_.fresh);
+        blame(evidence_.guards);
+    }
+    if (!new_tests_ && !removal.shows_what_was_asked && removal.unnoticed.empty()) {
+        refuse(
+            "No removed line has to do with the request, and no new test was seen to fail before the removal; "
+            "remove what the request says, or write a test that fails while it is there.");
+    }
+}
+
 void TestQualityJudgment::judge_mutants() {
-    if (evidence_.only_removes) { return; }
+    if (evidence_.removal.only_removes) { return; }
     // If time ran out, a few surviving mutants may be chance.
     const bool enough = !evidence_.cut_short || survived_.size() >= fewest_mutants;
     if (evidence_.mutated && new_tests_ && noticed_ == 0 && !survived_.empty() && enough) {
@@ -329,7 +358,7 @@ void TestQualityJudgment::judge_mutants() {
 /// Fails a requirement whose new tests noticed no mutant and no altered value, unless time ran out: its tests may cover lines
 /// that were not reached. Other tests that notice mutants say nothing about it.
 void TestQualityJudgment::judge_requirements() {
-    if (!evidence_.mutated || evidence_.only_removes || !verdict_.blocking.empty()) { return; }
+    if (!evidence_.mutated || evidence_.removal.only_removes || !verdict_.blocking.empty()) { return; }
     if (evidence_.cut_short || evidence_.tried.size() < fewest_mutants) { return; }
     for (const auto& requirement : unproven_requirements(evidence_)) {
         refuse(requirement + " has no test that compares results: its new tests (" +
@@ -366,6 +395,7 @@ void TestQualityJudgment::report_facts() {
     facts["unnamed_files"] = json::array(evidence_.unnamed_files.begin(), evidence_.unnamed_files.end());
     const char* without_tests = evidence_.code_changed ? "unchanged" : "documentation";
     facts["behaviour"] = new_tests_ ? "tested" : without_tests;
+    if (evidence_.removal.tried > 0) { facts["removals_tried"] = evidence_.removal.tried; }
     if (evidence_.mutated) { report_mutants(); }
 }
 

@@ -11,6 +11,7 @@
 
 #include "gates/engine/rules.hpp"
 #include "gates/language/language.hpp"
+#include "gates/test_quality/removal_review.hpp"
 
 namespace agentforge::kernel {
 
@@ -34,9 +35,9 @@ struct TestQualityEvidence {
     bool without_new_test = true;          ///< The request asks for work that needs no new test.
     bool asked_for_documentation = false;  ///< The request asks only for documentation.
     bool asked_for_code = false;           ///< The request names code to write.
-    /// The request asks for a removal, and the change adds nothing to the code. The code that is left is not new, so only the
-    /// tests that passed before can notice a fault in it.
-    bool only_removes = false;
+    /// For a request to remove something. If the change only removes, the code that is left is not new, so only the tests that
+    /// passed before can notice a fault in it.
+    RemovalEvidence removal;
     /// Something besides tests, documentation and comments differs from the user's commit.
     bool code_changed = true;
     bool mutated = false;                         ///< Mutants were requested. False: the fields below mean nothing.
@@ -86,10 +87,12 @@ struct TestQualityEvidence {
 ///   - the tests fail without the kernel's recorder;
 ///   - a function returns no computed result for lists other than the tests';
 ///   - a declared function still has a stub body;
-///   - a removed test would fail at an assertion.
+///   - a removed test would fail at an assertion;
+///   - the request asks to remove something, and the change does not, or removes lines that nothing accounts for
+///   (RemovalEvidence).
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed tests that do not load with the change),
-/// removed_functions, unnamed_files, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that must be
-/// rewritten, without the parameters of cases).
+/// removed_functions, unnamed_files, removals_tried, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that
+/// must be rewritten, without the parameters of cases).
 [[nodiscard]] Verdict judge_test_quality(const TestQualityEvidence& evidence);
 
 /// True if the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting.

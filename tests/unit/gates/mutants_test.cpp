@@ -381,7 +381,7 @@ TEST(TestQuality, new_tests_that_kill_no_mutant_block_and_name_the_survivors) {
 
 TEST(TestQuality, a_change_that_only_removes_needs_no_new_test_that_kills_a_mutant) {
     auto evidence = with_mutant(TriedMutant::Noticed::not_noticed);
-    evidence.only_removes = true;
+    evidence.removal.only_removes = true;
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gates/engine/rules.hpp"
 #include "gates/engine/scoped_gates.hpp"
 #include "unit/gates/project.hpp"
 

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/removal_check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+#include "config/gate_names.hpp"
+#include "gates/language/inline_tests.hpp"
+#include "gates/test_quality/mutants.hpp"
+#include "gates/test_quality/test_quality.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+constexpr std::size_t largest_file = 1UL << 20U;
+constexpr std::size_t most_text = 32UL << 20U;  ///< Of unchanged sources. Beyond it, names in the rest count as vanished.
+
+std::string without_tests(const Language& language, const std::string& path, const std::string& text) {
+    return language.may_hold_tests(path) ? split_inline_tests(text, language.inline_begins).lines : text;
+}
+
+/// A change by its texts.
+struct ChangedTree {
+    std::vector<ChangedText> files;  ///< Sources, and what is neither test nor documentation.
+    std::vector<std::string> paths;  ///< All.
+    bool code_changed = false;
+};
+
+Result<ChangedTree> changed_tree(TreeCheckout& checkout, const Language& language, const GateCall& call) {
+    ChangedTree result;
+    AF_TRY(const auto changes, checkout.changes(call.baseline->base_tree, call.tree));
+    for (const auto& change : changes) {
+        result.paths.push_back(change.path);
+        if (language.belongs_to_tests(change.path) || is_documentation(language, change.path)) { continue; }
+        const auto& old = change.old_path.empty() ? change.path : change.old_path;
+        AF_TRY(const auto before, checkout.file(call.baseline->base_tree, old));
+        AF_TRY(const auto now, checkout.file(call.tree, change.path));
+        const bool is_source = language.sources.matches(change.path) && before.value_or("").size() <= largest_file &&
+                               now.value_or("").size() <= largest_file && is_valid_utf8(before.value_or("")) &&
+                               is_valid_utf8(now.value_or(""));
+        ChangedText text{change.path, before.value_or(""), now.value_or(""), now.value_or(""), is_source};
+        if (is_source) {
+            text.before = without_tests(language, old, text.before);
+            text.now = without_tests(language, change.path, text.now);
+        }
+        const bool same = is_source && change.status == 'M' && same_code(text.before, text.now, language.code);
+        result.code_changed = result.code_changed || !same;
+        result.files.push_back(std::move(text));
+    }
+    return result;
+}
+
+/// Returns the sources that the change does not touch.
+Result<std::vector<std::string>> other_sources(TreeCheckout& checkout, const Language& language, const GateCall& call,
+                                               const std::vector<std::string>& changed) {
+    std::vector<std::string> texts;
+    std::size_t size = 0;
+    const std::set<std::string> known(changed.begin(), changed.end());
+    AF_TRY(const auto files, checkout.files(call.tree));
+    for (const auto& file : files) {
+        if (known.contains(file) || !language.sources.matches(file) || language.belongs_to_tests(file)) { continue; }
+        AF_TRY(const auto text, checkout.file(call.tree, file));
+        if (!text || text->size() > largest_file || !is_valid_utf8(*text)) { continue; }
+        size += text->size();
+        if (size > most_text) { break; }
+        texts.push_back(without_tests(language, file, *text));
+    }
+    return texts;
+}
+
+RemovalReview::Reaction reaction_of(const TestRun& run, const RemovalTests& tests, const std::vector<std::string>& held_out) {
+    using Reaction = RemovalReview::Reaction;
+    if (run.not_built || run.crashed) { return Reaction::noticed; }
+    if (!run.trusted) { return Reaction::unknown; }
+    const std::set<std::string> files(tests.files.begin(), tests.files.end());
+    const auto now = [&](const std::string& id) {
+        return std::ranges::find_if(run.tests, [&](const TestOutcome& test) { return test.id == id; });
+    };
+    const bool passes = std::ranges::all_of(tests.passing, [&](const std::string& id) {
+        const auto test = now(id);
+        return test == run.tests.end() ? !files.contains(id.substr(0, id.find("::"))) : test->status == TestStatus::passed;
+    });
+    const bool held_out_pass = std::ranges::none_of(run.tests, [&](const TestOutcome& test) {
+        return is_failure(test.status) && std::ranges::find(held_out, test.file) != held_out.end();
+    });
+    return passes && held_out_pass ? Reaction::unnoticed : Reaction::noticed;
+}
+
+Result<void> put_lines_back(LanguageCommands& commands, const Language& language, const GateCall& call, const RemovalTests& tests,
+                            RemovalReview& review, RemovalEvidence& evidence, const Stop& stop) {
+    constexpr std::int64_t most = 10;
+    const auto until =
+        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
+    // Held-out tests may be the only ones that notice.
+    const auto& held_out = call.baseline->held_out;
+    TestSelection selection;
+    selection.files = tests.files;
+    selection.files.insert(selection.files.end(), held_out.files.begin(), held_out.files.end());
+    selection.purpose = gate_command::for_mutants;
+    while (evidence.tried < most) {
+        const auto next = review.next();
+        const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now());
+        if (!next || left <= std::chrono::seconds(0)) { break; }
+        std::error_code none;
+        if (std::ranges::any_of(next->files, [&](const auto& file) {
+                return std::filesystem::is_symlink(commands.checkout().path() / file.first, none);
+            })) {
+            review.record(RemovalReview::Reaction::unknown);
+            continue;
+        }
+        selection.instead = next->files;
+        selection.at_most = std::max(std::chrono::seconds(5), left);
+        AF_TRY(const auto run, commands.run_tests(language, held_out.files.empty() ? call.tree : held_out.tree, selection, stop));
+        ++evidence.tried;
+        review.record(reaction_of(run, tests, held_out.files));
+    }
+    return {};
+}
+
+/// True if a changed document is named by the request.
+bool names_changed_document(const RemovalRequest& request, const Language& language, const std::vector<std::string>& paths) {
+    return std::ranges::any_of(paths, [&](const std::string& path) {
+        const auto name = path.substr(path.rfind('/') + 1);
+        return is_documentation(language, path) && request.names(name.substr(0, name.find('.')));
+    });
+}
+
+std::string without_white_space(std::string text) {
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
+    return text;
+}
+
+}  // namespace
+
+Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language& language, const GateCall& call,
+                                      const RemovalTests& tests, const Stop& stop) {
+    RemovalEvidence evidence;
+    const RemovalRequest request(call.baseline->request);
+    auto& checkout = commands.checkout();
+    const bool is_whole = checkout.top() == checkout.path();  // Else the rest may be in another part of the tree.
+    AF_TRY(const auto change, changed_tree(checkout, language, call));
+    if (!change.code_changed) {
+        evidence.changes_no_code = is_whole && !change.paths.empty() && !request.is_about_text() &&
+                                   !names_changed_document(request, language, change.paths);
+        return evidence;
+    }
+    AF_TRY(const auto others, other_sources(checkout, language, call, change.paths));
+    RemovalReview review(request, language.code, change.files, others);
+    const bool adds_nothing = adds_no_code(change.files, language.code);
+    for (const auto& verb : request.also_makes()) {
+        if (review.removes_name_with(verb)) { continue; }
+        if (adds_nothing && is_whole) { evidence.made_nothing = verb; }
+        evidence.only_removes = false;
+        return evidence;
+    }
+    evidence.only_removes = adds_nothing;
+    if (commands.settings().mutants > 0 && !tests.files.empty()) {
+        AF_CHECK(checkout.check_out(call.tree));
+        AF_CHECK(put_lines_back(commands, language, call, tests, review, evidence, stop));
+        evidence.unnoticed = review.unaccounted();
+    }
+    evidence.shows_what_was_asked =
+        !adds_nothing || request.calls_it_unused() || request.is_about_text() || review.shows_what_was_asked();
+    return evidence;
+}
+
+Result<std::optional<std::string>> missing_documentation(TreeCheckout& whole, const GateCall& call) {
+    const auto& baseline = *call.baseline;
+    static const RE2 changelog(R"((?i)change-?log|release notes)");
+    const bool asked = asks_for_documentation(baseline.request) || baseline.test_suite.empty();
+    if (!asked || RE2::PartialMatch(baseline.request, changelog)) { return std::optional<std::string>(); }
+    AF_TRY(const auto changes, whole.changes(baseline.base_tree, call.tree));
+    for (const auto& change : changes) {
+        const bool locked = std::ranges::find(baseline.test_files, change.path) != baseline.test_files.end();
+        if (change.path == "CHANGELOG.md" || locked) { continue; }
+        AF_TRY(const auto before, whole.file(baseline.base_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto now, whole.file(call.tree, change.path));
+        if (change.status != 'M' || without_white_space(before.value_or("")) != without_white_space(now.value_or(""))) {
+            return std::optional<std::string>();
+        }
+    }
+    if (changes.empty()) { return std::optional<std::string>(); }
+    return std::optional<std::string>(
+        "The request asks for documentation, and nothing but the entry in CHANGELOG.md was written; write what the request asks for.");
+}
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/test_quality/removal_request.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+re2::StringPiece request_piece(std::string_view text) { return {text.data(), text.size()}; }
+
+/// Words that say nothing about what is removed.
+bool is_filler(const std::string& word) {
+    static const std::set<std::string> fillers{
+        "a",       "all",       "an",       "and",    "any",     "are",     "as",   "at",    "be",     "but",      "by",
+        "code",    "delete",    "drop",     "each",   "else",    "every",   "file", "for",   "from",   "has",      "have",
+        "if",      "in",        "into",     "is",     "it",      "its",     "lib",  "no",    "not",    "of",       "on",
+        "only",    "or",        "our",      "please", "remove",  "so",      "src",  "that",  "the",    "them",     "then",
+        "there",   "these",     "they",     "this",   "to",      "we",      "when", "where", "which",  "with",     "you",
+        "call",    "line",      "main",     "self",   "return",  "class",   "def",  "func",  "method", "function", "module",
+        "package", "parameter", "argument", "option", "feature", "support", "py",   "js",    "go",     "ts",       "rs"};
+    return fillers.contains(word);
+}
+
+/// True if both are forms of one word: `print` and "prints", `validate` and "validation".
+bool same_word(std::string_view one, std::string_view other) {
+    constexpr std::size_t longest_ending = 3;
+    constexpr std::size_t shortest = 3;
+    const auto shared = static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+    if (shared < shortest || one.size() - shared > longest_ending || other.size() - shared > longest_ending) {
+        return one == other;
+    }
+    if (shared == one.size() || shared == other.size()) {
+        static const RE2 ending(R"(|s|es|d|ed|r|er|ers|ing|or|ion|able|n?al|y|ly|ged|ger)");
+        return RE2::FullMatch(request_piece(one.size() > other.size() ? one.substr(shared) : other.substr(shared)), ending);
+    }
+    // "validation" and `validate`, "caching" and `cache`.
+    const bool silent = (one.size() == shared + 1 && one.back() == 'e') || (other.size() == shared + 1 && other.back() == 'e');
+    return shared > shortest + 1 || (silent && shared > shortest);
+}
+
+bool is_form_of_one(const std::set<std::string>& words, std::string_view word) {
+    const auto small = lower_case(word);
+    if (small.size() < 2 || is_filler(small)) { return false; }
+    return std::ranges::any_of(words, [&](const std::string& each) { return same_word(each, small); });
+}
+
+/// Returns the verbs of making that begin another part of the request.
+std::vector<std::string> verbs_of_making(std::string_view request) {
+    static const RE2 makes(
+        R"((?i)(?:\b(?:and|then|but|also|plus)|[,;.:])\s+(?:(?:also|then|instead|please)\s+)*(add|create|implement|introduce|support|write|provide|extend)\s+((?:[^\s,;.]+\s*){1,4}))");
+    static const RE2 noun(R"(^(?:and|or|from|in|of|for|is|are|was|were|to)\b)");  // "Drop Python 2 and support for XML".
+    static const RE2 text(
+        R"((?i)\b(?:tests?|docs?|documentation|docstrings?|readme|comments?|notes?|changelog|entry|entries|migration guide)\b)");
+    std::vector<std::string> verbs;
+    auto rest = request_piece(request);
+    std::string verb;
+    std::string object;
+    while (RE2::FindAndConsume(&rest, makes, &verb, &object)) {
+        if (!RE2::PartialMatch(object, noun) && !RE2::PartialMatch(object, text)) { verbs.push_back(lower_case(verb)); }
+    }
+    return verbs;
+}
+
+}  // namespace
+
+std::vector<std::string> parts_of_name(std::string_view name) {
+    std::vector<std::string> parts;
+    std::string part;
+    const auto is_upper = [&](std::size_t at) { return std::isupper(static_cast<unsigned char>(name[at])) != 0; };
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const bool is_word = std::isalnum(static_cast<unsigned char>(name[at])) != 0;
+        const bool begins =
+            is_word && is_upper(at) && at > 0 &&
+            (!is_upper(at - 1) || (at + 1 < name.size() && std::islower(static_cast<unsigned char>(name[at + 1])) != 0));
+        if ((!is_word || begins) && !part.empty()) {
+            parts.push_back(lower_case(part));
+            part.clear();
+        }
+        if (is_word) { part += name[at]; }
+    }
+    if (!part.empty()) { parts.push_back(lower_case(part)); }
+    return parts;
+}
+
+RemovalRequest::RemovalRequest(std::string_view request) {
+    static const RE2 text(
+        R"((?i)\b(?:docs?|documentation|docstrings?|javadocs?|readme|comments?|changelog|licen[cs]e|copyright|guide|manual|tutorial|handbook|typos?|wording|spelling|todos?|fixmes?|tests?|test_\w+|specs?|fixtures?|mentions?|badges?|whitespace|blank lines?|empty lines?|trailing)\b|\.(?:md|rst|adoc|txt)\b)");
+    static const RE2 unused(
+        R"((?i)\b(?:unused|dead|unreachable|redundant|duplicat\w*|unnecessary|superfluous|needless|obsolete|stale|leftover|no longer (?:used|needed)|never (?:used|called|read))\b)");
+    about_text_ = RE2::PartialMatch(request_piece(request), text);
+    unused_ = RE2::PartialMatch(request_piece(request), unused);
+    makes_ = verbs_of_making(request);
+
+    static const RE2 name(R"(([A-Za-z_]\w*|\d\d+))");
+    auto rest = request_piece(request);
+    std::string word;
+    while (RE2::FindAndConsume(&rest, name, &word)) {
+        names_.insert(word);
+        for (auto& part : parts_of_name(word)) {
+            if (!is_filler(part)) { words_.insert(std::move(part)); }
+        }
+    }
+    // What is removed: up to the first word that says from where, when or why.
+    static const RE2 verb(R"((?i)^\W*(?:please\W+)?(?:remove|delete|drop)\b)");
+    static const RE2 place(
+        R"((?i)[.;:,(]\s|\b(?:from|in|on|at|of|for|when|where|which|that|by|with|to|so|because|since|if|after|before|and\s+(?:add|create|implement|introduce|support|write|provide|extend))\b)");
+    rest = request_piece(request);
+    RE2::Consume(&rest, verb);
+    const std::string_view object(rest.data(), rest.size());
+    re2::StringPiece found;
+    const auto length = place.Match(rest, 0, rest.size(), RE2::UNANCHORED, &found, 1)
+                            ? static_cast<std::size_t>(found.data() - rest.data())
+                            : object.size();
+    rest = request_piece(object.substr(0, length));
+    while (RE2::FindAndConsume(&rest, name, &word)) {
+        for (auto& part : parts_of_name(word)) {
+            if (!is_filler(part)) { object_.insert(std::move(part)); }
+        }
+    }
+    if (object_.empty()) { object_ = words_; }  // "Drop support for XML".
+}
+
+bool RemovalRequest::mentions(std::string_view word) const { return is_form_of_one(words_, word); }
+
+bool RemovalRequest::is_object(std::string_view word) const { return is_form_of_one(object_, word); }
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what a request to remove something is about.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace agentforge::kernel {
+
+/// The words of a request to remove something. Understands English only.
+class RemovalRequest {
+public:
+    explicit RemovalRequest(std::string_view request);
+
+    /// True if the request is about texts that no code runs, or about tests: comments, documentation, a licence, test cases.
+    [[nodiscard]] bool is_about_text() const noexcept { return about_text_; }
+    /// True if the request says that nothing uses what it names: dead, unused, duplicate code. Then no test can notice.
+    [[nodiscard]] bool calls_it_unused() const noexcept { return unused_; }
+    /// The verbs with which the request asks to make something as well ("Remove the limit and add initials()"), in lower case.
+    [[nodiscard]] const std::vector<std::string>& also_makes() const noexcept { return makes_; }
+    /// True if the request has this word, in any of its usual forms (`print` for "prints").
+    [[nodiscard]] bool mentions(std::string_view word) const;
+    /// True if this word is part of what the request asks to remove: in "Remove the debug print from load", `debug` and `print`.
+    [[nodiscard]] bool is_object(std::string_view word) const;
+    /// True if the request has exactly this name.
+    [[nodiscard]] bool names(const std::string& name) const { return names_.contains(name); }
+
+private:
+    bool about_text_ = false;
+    bool unused_ = false;
+    std::vector<std::string> makes_;
+    std::set<std::string> words_;
+    std::set<std::string> object_;
+    std::set<std::string> names_;
+};
+
+/// Returns the parts of a name in lower case: `max`, `items` for `maxItems` and `MAX_ITEMS`.
+[[nodiscard]] std::vector<std::string> parts_of_name(std::string_view name);
+
+}  // namespace agentforge::kernel

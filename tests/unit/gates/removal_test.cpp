@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request to remove something may take out of the code without a test that notices.
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/language/language.hpp"
+#include "gates/test_quality/removal_request.hpp"
+#include "gates/test_quality/removal_review.hpp"
+#include "gates/test_quality/test_quality.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Reaction = RemovalReview::Reaction;
+
+CodeRules rules_of(const std::string& language) {
+    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return std::move(loaded).value().code;
+}
+
+/// A change of one file by a request, and what its review wants to be put back.
+struct Change {
+    std::string language = "python";
+    std::string request;
+    std::string before;
+    std::string now;
+    std::vector<std::string> others = {};
+
+    [[nodiscard]] RemovalReview review() const {
+        return {RemovalRequest(request), rules_of(language), {{"a", before, now, now}}, others};
+    }
+
+    /// Returns the first lines of what needs a test. `noticed`: those that a test notices.
+    [[nodiscard]] std::vector<std::string> put_back(const std::map<std::string, Reaction>& noticed = {}) const {
+        auto all = review();
+        std::vector<std::string> lines;
+        while (const auto next = all.next()) {
+            lines.push_back(next->lines.text);
+            const auto reaction = noticed.find(next->lines.text);
+            all.record(reaction == noticed.end() ? Reaction::unnoticed : reaction->second);
+        }
+        return lines;
+    }
+
+    [[nodiscard]] std::vector<std::string> unaccounted(const std::map<std::string, Reaction>& noticed = {}) const {
+        auto all = review();
+        while (const auto next = all.next()) {
+            const auto reaction = noticed.find(next->lines.text);
+            all.record(reaction == noticed.end() ? Reaction::unnoticed : reaction->second);
+        }
+        std::vector<std::string> lines;
+        for (const auto& each : all.unaccounted()) { lines.push_back(each.text); }
+        return lines;
+    }
+};
+
+constexpr const char* shop = R"(def total(prices):
+    """The sum of all prices."""
+    print("debug", prices)
+    return sum(prices)
+
+
+def discount(price, percent):
+    if percent > 100:
+        raise ValueError("percent is at most 100")
+    return price - price * percent / 100
+)";
+
+std::string without(std::string text, const std::string& part) {
+    const auto at = text.find(part);
+    EXPECT_NE(at, std::string::npos) << part;
+    return text.erase(at, part.size());
+}
+
+std::string with(std::string text, const std::string& part, const std::string& instead) {
+    const auto at = text.find(part);
+    EXPECT_NE(at, std::string::npos) << part;
+    return text.replace(at, part.size(), instead);
+}
+
+const std::string print_line = "    print(\"debug\", prices)\n";
+const std::string check_lines = "    if percent > 100:\n        raise ValueError(\"percent is at most 100\")\n";
+
+TEST(Removal, lines_with_a_vanished_word_of_the_request_need_no_test) {
+    EXPECT_THAT((Change{"python", "Remove the debug print from total", shop, without(shop, print_line)}.put_back()), IsEmpty());
+}
+
+TEST(Removal, an_unrelated_check_needs_a_test) {
+    const Change change{"python", "Remove the debug print from total", shop, without(without(shop, print_line), check_lines)};
+    EXPECT_THAT(change.unaccounted(), ElementsAre("if percent > 100:"));
+    EXPECT_THAT(change.unaccounted({{"if percent > 100:", Reaction::noticed}}), IsEmpty());
+    EXPECT_THAT(change.unaccounted({{"if percent > 100:", Reaction::unknown}}), IsEmpty());
+}
+
+TEST(Removal, the_review_names_the_line_before_the_change_and_puts_it_back) {
+    const auto now = without(without(shop, print_line), check_lines);
+    const auto review = Change{"python", "Remove the debug print from total", shop, now}.review();
+    const auto next = review.next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->lines.line, 8U);
+    EXPECT_EQ(next->files.at("a"), without(shop, print_line));
+}
+
+TEST(Removal, lines_are_put_back_with_the_removed_names_that_they_need) {
+    const std::string before =
+        "import os\nimport re\n\nMOST = 7\nletters = re.compile(\"[a-z]+\")\n\n\ndef take(n):\n    print(os.name)\n    if n > MOST:\n        raise ValueError(n)\n    return n\n";
+    const std::string now = "\ndef take(n):\n    return n\n";
+    auto review = Change{"python", "Remove the print of the system", before, now}.review();
+    const auto next = review.next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->lines.text, "if n > MOST:");
+    EXPECT_EQ(next->files.at("a"), "\nMOST = 7\ndef take(n):\n    if n > MOST:\n        raise ValueError(n)\n    return n\n");
+    review.record(Reaction::unnoticed);
+    EXPECT_EQ(review.unaccounted().size(), 1U);
+    const std::string go =
+        "package a\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n)\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\tfmt.Println(n)\n\treturn nil\n}\n";
+    const auto go_next =
+        Change{"go", "Remove the output of Take", go, "package a\n\nfunc Take(n int) error {\n\treturn nil\n}\n"}.review().next();
+    ASSERT_TRUE(go_next);
+    EXPECT_EQ(
+        go_next->files.at("a"),
+        "package a\nimport (\n\t\"errors\"\n)\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
+}
+
+TEST(Removal, one_removed_character_needs_a_test) {
+    const auto before = with(shop, "percent > 100", "percent >= 101");
+    const auto now = with(without(before, print_line), "percent >= 101", "percent > 101");
+    EXPECT_THAT((Change{"python", "Remove the debug print from total", before, now}.unaccounted()),
+                ElementsAre("if percent >= 101:"));
+}
+
+TEST(Removal, a_check_that_became_a_statement_without_effect_needs_a_test) {
+    const auto now = with(without(shop, print_line), "raise ValueError(\"percent is at most 100\")", "pass");
+    EXPECT_THAT((Change{"python", "Remove the debug print from total", shop, now}.unaccounted()),
+                ElementsAre("raise ValueError(\"percent is at most 100\")"));
+}
+
+TEST(Removal, a_check_beside_what_was_asked_needs_a_test_of_its_own) {
+    const std::string check = "    if not prices:\n        raise ValueError(\"no prices\")\n";
+    const auto before = with(shop, print_line, print_line + check);
+    EXPECT_THAT((Change{"python", "Remove the debug print from total", before, without(shop, print_line)}.unaccounted()),
+                ElementsAre("if not prices:"));
+}
+
+TEST(Removal, comments_imports_and_whole_definitions_need_no_test) {
+    const std::string before =
+        "import os\n\n# Old.\ndef used():\n    \"\"\"Is used.\"\"\"\n    return 1\n\n\ndef other():\n    return os.sep\n";
+    const std::string now = "def used():\n    \"\"\"Stays.\"\"\"\n    return 1\n";
+    EXPECT_THAT((Change{"python", "Remove other", before, now}.put_back()), IsEmpty());
+    const std::string go =
+        "package a\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc Used() int {\n\treturn 1\n}\n\nfunc Other() {\n\tfmt.Println(os.Args)\n}\n";
+    EXPECT_THAT((Change{"go", "Remove Other", go, "package a\n\nfunc Used() int {\n\treturn 1\n}\n"}.put_back()), IsEmpty());
+}
+
+TEST(Removal, a_method_that_shares_its_name_is_a_definition) {
+    const std::string one = "class One:\n    def run(self):\n        return 1\n";
+    const std::string other = "\n\nclass Other:\n    def run(self):\n        return 2\n";
+    EXPECT_THAT((Change{"python", "Remove the old runner", one + other, one}.put_back()), IsEmpty());
+}
+
+TEST(Removal, a_vanished_name_links_lines_to_those_that_a_test_notices) {
+    const std::string before =
+        "def load(path, strict=False):\n    if strict:\n        check(path)\n    return read(path)\n\n\ndef main(path):\n    strict = True\n    return load(path, strict)\n";
+    const std::string now = "def load(path):\n    return read(path)\n\n\ndef main(path):\n    return load(path)\n";
+    const Change change{"python", "Remove the pedantic mode", before, now};
+    EXPECT_THAT(change.unaccounted({{"if strict:", Reaction::noticed}}), IsEmpty());
+    EXPECT_EQ(change.unaccounted().size(), 4U);
+}
+
+TEST(Removal, an_exception_of_the_language_links_nothing) {
+    const std::string limit = "    if len(name) > 40:\n        raise ValueError(\"too long\")\n";
+    const std::string empty = "    if len(items) == 0:\n        raise ValueError(\"nothing\")\n";
+    const std::string before =
+        "def rename(name):\n" + limit + "    return name\n\n\ndef order(items):\n" + empty + "    return items\n";
+    const std::string now = "def rename(name):\n    return name\n\n\ndef order(items):\n    return items\n";
+    EXPECT_THAT((Change{"python", "Remove the limit of 40 characters", before, now}.unaccounted()),
+                ElementsAre("if len(items) == 0:"));
+}
+
+TEST(Removal, calls_of_a_removed_definition_that_raises_no_error_need_no_test) {
+    const std::string before =
+        "def track(event):\n    events.append(event)\n\n\ndef save(order):\n    track(\"save\")\n    return store(order)\n";
+    const std::string now = "def save(order):\n    return store(order)\n";
+    EXPECT_THAT((Change{"python", "Remove the telemetry", before, now}.put_back()), IsEmpty());
+    const std::string checking =
+        "def check(order):\n    if not order:\n        raise ValueError(\"empty\")\n\n\ndef save(order):\n    check(order)\n    return store(order)\n";
+    EXPECT_THAT((Change{"python", "Remove the telemetry", checking, now}.unaccounted()), ElementsAre("check(order)"));
+    EXPECT_THAT((Change{"python", "Remove the check of orders", checking, now}.unaccounted()), IsEmpty());
+}
+
+TEST(Removal, a_name_that_other_code_still_has_has_not_vanished) {
+    const std::string before = "def f(a):\n    if verbose:\n        show(a)\n    return a\n";
+    const std::string now = "def f(a):\n    return a\n";
+    const std::string request = "Remove what depends on verbose";
+    EXPECT_THAT((Change{"python", request, before, now}.unaccounted()), IsEmpty());
+    EXPECT_THAT((Change{"python", request, before, now, {"verbose = False\n"}}.unaccounted()), ElementsAre("if verbose:"));
+}
+
+TEST(Removal, the_object_of_the_request_need_only_vanish_from_its_function) {
+    const std::string before =
+        "def poll(job):\n    time.sleep(1)\n    return job.done\n\n\ndef wait(job):\n    time.sleep(job.left)\n";
+    const std::string now = "def poll(job):\n    return job.done\n\n\ndef wait(job):\n    time.sleep(job.left)\n";
+    EXPECT_THAT((Change{"python", "Remove the sleep from poll", before, now}.put_back()), IsEmpty());
+}
+
+TEST(Removal, unused_code_needs_no_test_where_the_request_says_it_is) {
+    const std::string before = "def price(order):\n    if order.kind == 7:\n        return 0\n    return order.sum\n";
+    const std::string now = "def price(order):\n    return order.sum\n";
+    EXPECT_THAT((Change{"python", "Remove the dead branch in price", before, now}.put_back()), IsEmpty());
+    EXPECT_THAT((Change{"python", "Remove the dead branch in total", before, now}.unaccounted()),
+                ElementsAre("if order.kind == 7:"));
+}
+
+TEST(Removal, reads_languages_with_braces) {
+    const std::string before =
+        "func Load(path string, strict bool) error {\n\tif strict {\n\t\tlog.Println(path)\n\t}\n\tif path == \"\" {\n\t\treturn errEmpty\n\t}\n\treturn nil\n}\n";
+    const std::string asked = "func Load(path string) error {\n\tif path == \"\" {\n\t\treturn errEmpty\n\t}\n\treturn nil\n}\n";
+    EXPECT_THAT((Change{"go", "Remove the strict parameter of Load", before, asked}.put_back()), IsEmpty());
+    const std::string more = "func Load(path string) error {\n\treturn nil\n}\n";
+    EXPECT_THAT((Change{"go", "Remove the strict parameter of Load", before, more}.unaccounted()),
+                ElementsAre("if path == \"\" {"));
+    const std::string c =
+        "struct item {\n    int count;\n    int weight;\n};\n\nint take(struct item *item, int n) {\n    if (n < 0) {\n        return -1;\n    }\n    item->count -= n;\n    return 0;\n}\n";
+    const std::string now =
+        "struct item {\n    int count;\n};\n\nint take(struct item *item, int n) {\n    item->count -= n;\n    return 0;\n}\n";
+    EXPECT_THAT((Change{"cpp", "Remove the weight of items", c, now}.unaccounted()), ElementsAre("if (n < 0) {"));
+    const std::string script =
+        "export function save(user) {\n  console.log('save', user);\n  if (!user.name) {\n    throw new TypeError('no name');\n  }\n  return user;\n}\n";
+    EXPECT_THAT(
+        (Change{"javascript", "Remove the log output of save", script, "export function save(user) {\n  return user;\n}\n"}
+             .unaccounted()),
+        ElementsAre("if (!user.name) {"));
+}
+
+TEST(Removal, shows_whether_anything_asked_was_removed) {
+    const std::string before = "import json\n\n\ndef login(user):\n    return user.id\n";
+    const std::string now = "def login(user):\n    return user.id\n";
+    EXPECT_FALSE((Change{"python", "Delete expired sessions on login", before, now}.review().shows_what_was_asked()));
+    EXPECT_TRUE((Change{"python", "Remove the json import", before, now}.review().shows_what_was_asked()));
+}
+
+TEST(RemovalRequest, knows_requests_about_texts_and_unused_code) {
+    EXPECT_TRUE(RemovalRequest("Remove the outdated comment in load").is_about_text());
+    EXPECT_TRUE(RemovalRequest("Delete docs/old.md").is_about_text());
+    EXPECT_TRUE(RemovalRequest("Remove the flaky test of poll").is_about_text());
+    EXPECT_FALSE(RemovalRequest("Delete expired sessions on login").is_about_text());
+    EXPECT_TRUE(RemovalRequest("Remove unused helpers").calls_it_unused());
+    EXPECT_FALSE(RemovalRequest("Remove the helpers").calls_it_unused());
+}
+
+TEST(RemovalRequest, knows_what_else_it_asks_for) {
+    EXPECT_THAT(RemovalRequest("Remove the limit on names and add initials()").also_makes(), ElementsAre("add"));
+    EXPECT_THAT(RemovalRequest("Drop XML; implement JSON instead").also_makes(), ElementsAre("implement"));
+    for (const char* only : {"Drop support for XML", "Drop Python 2 and support for its strings", "Remove the add button",
+                             "Remove the limit and add a test for it", "Remove insert and add from the API"}) {
+        EXPECT_THAT(RemovalRequest(only).also_makes(), IsEmpty()) << only;
+    }
+}
+
+TEST(RemovalRequest, recognises_forms_of_its_words) {
+    const RemovalRequest request("Remove the debug prints and the caching from load_rows");
+    for (const char* word : {"debug", "print", "cache", "load", "rows"}) { EXPECT_TRUE(request.mentions(word)) << word; }
+    for (const char* word : {"the", "code", "from", "printer_name", "loud"}) { EXPECT_FALSE(request.mentions(word)) << word; }
+    EXPECT_TRUE(request.is_object("print"));
+    EXPECT_FALSE(request.is_object("rows"));
+    EXPECT_TRUE(request.names("load_rows"));
+    EXPECT_FALSE(request.names("load"));
+}
+
+TEST(Removal, comments_and_docstrings_add_no_code) {
+    const auto rules = rules_of("python");
+    const auto added = with(without(shop, print_line), "The sum of all prices.", "What all of them cost together.");
+    EXPECT_TRUE(adds_no_code({{"a.py", shop, added, added}}, rules));
+    const auto code = with(shop, "return sum(prices)", "return sum(prices) + 1");
+    EXPECT_FALSE(adds_no_code({{"a.py", shop, code, code}}, rules));
+}
+
+TestQualityEvidence removal_with_guard() {
+    TestQualityEvidence evidence;
+    evidence.guards = {"t.py::T::a[1]"};
+    evidence.removal.only_removes = true;
+    return evidence;
+}
+
+TEST(TestQuality, an_unnoticed_removal_blocks_and_names_the_tests_to_rewrite) {
+    auto evidence = removal_with_guard();
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
+    evidence.removal.unnoticed = {{"a.py", 7, "if n < 0:"}};
+    evidence.removal.tried = 1;
+    const auto verdict = judge_test_quality(evidence);
+    EXPECT_THAT(verdict.blocking,
+                ElementsAre(::testing::AllOf(HasSubstr("`if n < 0:` (a.py:7 before the task)"), HasSubstr("put it back"))));
+    EXPECT_EQ(verdict.facts.at("tests_at_fault"), (json::value{"t.py::T::a"}));
+    EXPECT_EQ(verdict.facts.at("removals_tried"), json::value(1));
+}
+
+TEST(TestQuality, a_removal_that_changes_no_code_blocks) {
+    auto evidence = removal_with_guard();
+    evidence.code_changed = false;
+    evidence.removal.changes_no_code = true;
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("asks to remove something, but only documentation")));
+}
+
+TEST(TestQuality, a_removal_that_leaves_out_what_else_was_asked_blocks) {
+    auto evidence = removal_with_guard();
+    evidence.removal.made_nothing = "add";
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("The request also says `add`")));
+}
+
+TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it) {
+    auto evidence = removal_with_guard();
+    evidence.removal.shows_what_was_asked = false;
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("No removed line has to do with the request")));
+    evidence.fresh = {"t.py::T::b"};
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
