@@ -790,7 +790,7 @@ std::vector<RemovedLines> RemovalReview::unaccounted() const {
 
 bool RemovalReview::shows_what_was_asked() const {
     return other_file_asked_ || std::ranges::any_of(pieces_, [](const Piece& piece) {
-               return piece.is_asked || (piece.is_tried && piece.reaction != Reaction::unnoticed);
+               return piece.is_asked || piece.is_excused || (piece.is_tried && piece.reaction != Reaction::unnoticed);
            });
 }
 

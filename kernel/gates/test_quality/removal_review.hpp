@@ -58,7 +58,8 @@ public:
 
     /// The lines that no test noticed and that nothing accounts for.
     [[nodiscard]] std::vector<RemovedLines> unaccounted() const;
-    /// True if a test noticed removed lines, or some removed line has to do with the request.
+    /// True if a test noticed removed lines, if some removed line has to do with the request, or if a definition was removed
+    /// together with its calls.
     [[nodiscard]] bool shows_what_was_asked() const;
     /// True if a removed name has this word: then "create" in a request is the name of something, not a verb.
     [[nodiscard]] bool removes_name_with(const std::string& word) const;

@@ -190,6 +190,7 @@ TEST(Removal, calls_of_a_removed_definition_that_raises_no_error_need_no_test) {
         "def track(event):\n    events.append(event)\n\n\ndef save(order):\n    track(\"save\")\n    return store(order)\n";
     const std::string now = "def save(order):\n    return store(order)\n";
     EXPECT_THAT((Change{"python", "Remove the telemetry", before, now}.put_back()), IsEmpty());
+    EXPECT_TRUE((Change{"python", "Remove the telemetry", before, now}.review().shows_what_was_asked()));
     const std::string checking =
         "def check(order):\n    if not order:\n        raise ValueError(\"empty\")\n\n\ndef save(order):\n    check(order)\n    return store(order)\n";
     EXPECT_THAT((Change{"python", "Remove the telemetry", checking, now}.unaccounted()), ElementsAre("check(order)"));
