@@ -80,7 +80,7 @@ std::string without(std::string text, const std::string& part) {
     return text.erase(at, part.size());
 }
 
-std::string with(std::string text, const std::string& part, const std::string& instead) {
+std::string replaced(std::string text, const std::string& part, const std::string& instead) {
     const auto at = text.find(part);
     EXPECT_NE(at, std::string::npos) << part;
     return text.replace(at, part.size(), instead);
@@ -131,21 +131,21 @@ TEST(Removal, lines_are_put_back_with_the_removed_names_that_they_need) {
 }
 
 TEST(Removal, one_removed_character_needs_a_test) {
-    const auto before = with(shop, "percent > 100", "percent >= 101");
-    const auto now = with(without(before, print_line), "percent >= 101", "percent > 101");
+    const auto before = replaced(shop, "percent > 100", "percent >= 101");
+    const auto now = replaced(without(before, print_line), "percent >= 101", "percent > 101");
     EXPECT_THAT((Change{"python", "Remove the debug print from total", before, now}.unaccounted()),
                 ElementsAre("if percent >= 101:"));
 }
 
 TEST(Removal, a_check_that_became_a_statement_without_effect_needs_a_test) {
-    const auto now = with(without(shop, print_line), "raise ValueError(\"percent is at most 100\")", "pass");
+    const auto now = replaced(without(shop, print_line), "raise ValueError(\"percent is at most 100\")", "pass");
     EXPECT_THAT((Change{"python", "Remove the debug print from total", shop, now}.unaccounted()),
                 ElementsAre("raise ValueError(\"percent is at most 100\")"));
 }
 
 TEST(Removal, a_check_beside_what_was_asked_needs_a_test_of_its_own) {
     const std::string check = "    if not prices:\n        raise ValueError(\"no prices\")\n";
-    const auto before = with(shop, print_line, print_line + check);
+    const auto before = replaced(shop, print_line, print_line + check);
     EXPECT_THAT((Change{"python", "Remove the debug print from total", before, without(shop, print_line)}.unaccounted()),
                 ElementsAre("if not prices:"));
 }
@@ -278,9 +278,9 @@ TEST(RemovalRequest, recognises_forms_of_its_words) {
 
 TEST(Removal, comments_and_docstrings_add_no_code) {
     const auto rules = rules_of("python");
-    const auto added = with(without(shop, print_line), "The sum of all prices.", "What all of them cost together.");
+    const auto added = replaced(without(shop, print_line), "The sum of all prices.", "What all of them cost together.");
     EXPECT_TRUE(adds_no_code({{"a.py", shop, added, added}}, rules));
-    const auto code = with(shop, "return sum(prices)", "return sum(prices) + 1");
+    const auto code = replaced(shop, "return sum(prices)", "return sum(prices) + 1");
     EXPECT_FALSE(adds_no_code({{"a.py", shop, code, code}}, rules));
 }
 
