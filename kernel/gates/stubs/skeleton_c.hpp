@@ -2,7 +2,9 @@
 // Skeletons of C and C++: declarations that compile and link without an implementation.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,5 +36,12 @@ struct Skeletons {
 [[nodiscard]] Skeletons write_c_skeletons(const std::vector<SkeletonInterface>& interfaces,
                                           const std::map<std::string, std::string>& contents,
                                           const std::vector<std::string>& existing, const std::string& marker);
+
+/// Returns the text of a file with the body of each function at these lines replaced by the skeleton's; the old body stays as
+/// comments. For functions that do not compile beside a changed declaration. Functions that already are skeletons, and lines
+/// outside functions, stay unchanged. `contents` and `existing`: as above.
+[[nodiscard]] std::string stub_c_functions(const std::string& path, const std::string& text, const std::set<std::uint64_t>& lines,
+                                           const std::map<std::string, std::string>& contents,
+                                           const std::vector<std::string>& existing, const std::string& marker);
 
 }  // namespace agentforge::kernel
