@@ -138,7 +138,8 @@ std::string skeleton_body(const SkeletonBody& body) {
             while (!rest.empty() && (rest.back() == ' ' || rest.back() == '\r' || rest.back() == '\t')) { rest.pop_back(); }
             const auto lead = body.old.substr(at, first - at);
             // A backslash at its end would continue the comment.
-            lines += (lead.size() < inner.size() ? inner : lead) + "// " + rest + (rest.ends_with('\\') ? " //" : "") + "\n";
+            lines += inner + "// " + (lead.size() > inner.size() ? lead.substr(inner.size()) : "") + rest +
+                     (rest.ends_with('\\') ? " //" : "") + "\n";
         }
         at = end + 1;
     }

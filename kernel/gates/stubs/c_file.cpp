@@ -97,6 +97,8 @@ void CFile::finish() {
             ++place;
         } else if (const auto guard = guard_end(); guard > 0) {
             place = guard;
+            text_.insert(place, "\n");
+            ++place;
         }
     }
     std::string lines;

@@ -332,7 +332,7 @@ TEST(CSkeletonOfExistingText, a_body_stays_if_the_result_does) {
 
 TEST(CSkeletonOfExistingText, a_line_that_ends_with_a_backslash_stays_one_comment) {
     const auto text = text_of({{"f", "a.h", "long f(void)"}}, "a.h", "int f(void) {\n    return 1 + \\\n        2;\n}\n");
-    EXPECT_THAT(text, HasSubstr("    // return 1 + \\ //\n        // 2;\n}\n"));
+    EXPECT_THAT(text, HasSubstr("    // return 1 + \\ //\n    //     2;\n}\n"));
 }
 
 TEST(CSkeletonOfExistingText, a_header_of_a_c_library_is_c_even_beside_tests_in_cpp) {
