@@ -67,6 +67,13 @@ bool lacks_words(const CDeclaration& have, const CDeclaration& wanted) {
     return false;
 }
 
+/// True if calls may omit a parameter of the wanted function that this declaration requires.
+bool lacks_defaults(const CDeclaration& have, const CDeclaration& wanted) {
+    const bool declares = !have.is_qualified &&
+                          (have.in_class || have.body.empty() || have.words.contains("inline") || !have.template_names.empty());
+    return declares && required_parameters(wanted) < required_parameters(have);
+}
+
 bool has_other_value(const CDeclaration& have, const CDeclaration& wanted) {
     if (wanted.value == "delete" || wanted.value == "0") { return have.value != wanted.value; }
     return have.value == "delete";
@@ -93,7 +100,8 @@ CMatch match_c_function(const CDeclaration& have, const WantedFunction& wanted) 
     if (other_const && other_result && (refers(have.type) || refers(read.type))) { return CMatch::another; }
     const bool adds_noexcept = have.exceptions.empty() && !read.exceptions.empty() && read.exceptions != "noexcept(false)";
     const bool adds_const = other_const && read.is_const && !read.words.contains("static");
-    const bool changes = other_result || adds_const || adds_noexcept || lacks_words(have, read) || has_other_value(have, read);
+    const bool changes = other_result || adds_const || adds_noexcept || lacks_words(have, read) || lacks_defaults(have, read) ||
+                         has_other_value(have, read);
     return changes ? CMatch::changed : CMatch::same;
 }
 

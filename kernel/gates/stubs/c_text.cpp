@@ -61,6 +61,15 @@ std::string code_only(std::string_view text, char literal) {
     return code;
 }
 
+std::string without_comments(std::string_view text) {
+    const auto code = code_only(text, '0');
+    std::string result(text);
+    for (std::size_t at = 0; at < code.size(); ++at) {
+        if (code[at] == ' ') { result[at] = ' '; }
+    }
+    return result;
+}
+
 std::size_t closing(std::string_view code, std::size_t open) {
     std::size_t depth = 0;
     for (auto at = open; at < code.size(); ++at) {

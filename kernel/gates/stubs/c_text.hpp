@@ -18,6 +18,9 @@ namespace agentforge::kernel::c_text {
 /// Returns the text with comments blanked, and with each byte of a literal replaced by `literal`. Positions stay the same.
 [[nodiscard]] std::string code_only(std::string_view text, char literal = ' ');
 
+/// Returns the text with comments blanked, and nothing else changed.
+[[nodiscard]] std::string without_comments(std::string_view text);
+
 /// Returns the position of the bracket that closes the one at `open`; npos: none.
 [[nodiscard]] std::size_t closing(std::string_view code, std::size_t open);
 

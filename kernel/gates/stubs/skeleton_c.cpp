@@ -9,12 +9,12 @@
 #include <re2/re2.h>
 
 #include "gates/stubs/c_changes.hpp"
-#include "gates/stubs/c_existing.hpp"
 #include "gates/stubs/c_file.hpp"
 #include "gates/stubs/c_headers.hpp"
 #include "gates/stubs/c_project.hpp"
 #include "gates/stubs/c_signature.hpp"
 #include "gates/stubs/c_text.hpp"
+#include "gates/stubs/existing_declarations.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -62,7 +62,10 @@ public:
         : project_(contents, existing), existing_(project_, marker), marker_(marker) {}
 
     Skeletons write(std::vector<SkeletonInterface> interfaces) {
-        for (auto& interface : interfaces) { unwrap(interface); }
+        for (auto& interface : interfaces) {
+            interface.signature = c_text::without_comments(interface.signature);
+            unwrap(interface);
+        }
         interfaces_ = &interfaces;
         project_.note_specified(interfaces);
         existing_.note_wanted(interfaces);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/stubs/c_existing.hpp"
+#include "gates/stubs/existing_declarations.hpp"
 
 #include <algorithm>
 #include <map>
@@ -96,25 +96,29 @@ bool ExistingDeclarations::is_wanted_elsewhere(const CDeclaration& have, const C
 const CDeclaration* ExistingDeclarations::older(const CFile& target, const WantedFunction& wanted,
                                                 const std::vector<std::string>& scope, bool is_member, bool& is_same) const {
     const CDeclaration* found = nullptr;
-    bool found_exact = false;
+    int best = 0;
     for (const auto& each : target.declarations()) {
         if (each.kind != CDeclaration::Kind::function || each.name != wanted.read.name || !is_in_scope(each, scope, is_member)) {
             continue;
         }
         const auto match = match_c_function(each, wanted);
-        const bool exact = has_same_parameters(each, wanted.read);
-        if (match == CMatch::same) { is_same = true; }
-        if (match != CMatch::changed || is_wanted_elsewhere(each, wanted.read) || (found_exact && !exact)) { continue; }
-        if (found != nullptr && exact == found_exact && !has_same_parameters(*found, each)) {
+        // `at() const` is not an older `at()` if both exist.
+        const int rank = !has_same_parameters(each, wanted.read) ? 1 : each.is_const == wanted.read.is_const ? 3 : 2;
+        if (match == CMatch::same && rank >= best) {
+            is_same = true;
+            if (rank > best) { found = nullptr; }
+            best = rank;
+        }
+        if (match != CMatch::changed || is_wanted_elsewhere(each, wanted.read) || rank < best) { continue; }
+        if (found != nullptr && rank == best && !has_same_parameters(*found, each)) {
             throw CannotDeclare{
                 "`" + wanted.read.name + "` in " + target.path() +
                 " has several overloads that calls of the new one would fit; name all overloads that shall exist"};
         }
-        if (found == nullptr || (exact && !found_exact)) { found = &each; }
-        found_exact = found_exact || exact;
+        // A definition behind its declaration may look the same: it lacks `virtual`.
+        if (found == nullptr || rank > best) { found = &each; }
+        best = rank;
     }
-    // A definition behind its declaration may look the same: it lacks `virtual`.
-    if (is_same && found != nullptr && !found_exact) { return nullptr; }
     if (found != nullptr) { is_same = false; }
     return found;
 }
