@@ -257,7 +257,6 @@ std::string initializers_of(std::string_view text, const CDeclaration& have, con
     for (const auto& each : have.parameters) {
         if (!each.name.empty() && !left.contains(each.name)) { gone.insert(each.name); }
     }
-    static_cast<void>(wanted);
     std::string kept;
     for (const auto& part : c_text::split_top(slice(text, have.initializers).substr(1), ',')) {
         const auto value = part.find_first_of("({");
@@ -328,7 +327,7 @@ ChangedFunction change_c_function(std::string_view text, const CDeclaration& hav
         result.text += " = " + read.value + ";";
     } else if (result.is_skeleton) {
         result.aborts = wanted.is_c || read.name.front() == '~' || is_noexcept(read.exceptions);
-        result.text += initializers_of(text, have, read, list);
+        result.text += initializers_of(text, have, list);
         SkeletonBody body{{}, name, wanted.marker, wanted.is_c, result.aborts, "", indent_of(text, have.range.begin)};
         for (const auto& each : read.parameters) {
             if (const auto own = c_text::parameter_name(each.text); !own.empty()) { body.unused.push_back(own); }
@@ -341,7 +340,7 @@ ChangedFunction change_c_function(std::string_view text, const CDeclaration& hav
         }
         result.text += skeleton_body(body);
     } else if (!have.body.empty()) {
-        result.text += initializers_of(text, have, read, list) + " " + kept_body(text, have, read, wanted.is_c);
+        result.text += initializers_of(text, have, list) + " " + kept_body(text, have, read, wanted.is_c);
     } else {
         result.text += (have.value.empty() ? "" : " = " + have.value) + ";";
     }

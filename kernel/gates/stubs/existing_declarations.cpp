@@ -190,11 +190,11 @@ bool ExistingDeclarations::change_function(CFile& target, const WantedFunction& 
         return function.words.contains("virtual") || function.overrides || function.is_final;
     });
     if (is_member && is_virtual) { add_overrides(kept, scope.back(), found, 0); }
-    rewrite(target, std::move(found), wanted, name, is_member ? scope.back() : "");
+    rewrite(std::move(found), wanted, name, is_member ? scope.back() : "");
     return true;
 }
 
-void ExistingDeclarations::rewrite(CFile& target, std::vector<Found> found, const WantedFunction& wanted, const std::string& name,
+void ExistingDeclarations::rewrite(std::vector<Found> found, const WantedFunction& wanted, const std::string& name,
                                    const std::string& owner) {
     std::map<CFile*, std::map<std::size_t, CDeclaration>> by_file;
     for (auto& each : found) { by_file[each.file].emplace(each.declaration.range.begin, std::move(each.declaration)); }
@@ -225,7 +225,6 @@ void ExistingDeclarations::rewrite(CFile& target, std::vector<Found> found, cons
             if (changed.is_skeleton) { file->include_for_skeleton(changed.aborts); }
         }
     }
-    static_cast<void>(target);
 }
 
 bool ExistingDeclarations::change_value(CFile& target, const std::string& text, const std::vector<std::string>& parts) {

@@ -53,8 +53,7 @@ private:
     [[nodiscard]] std::vector<Found> all_of(CFile& target, const CDeclaration& model, const std::vector<std::string>& scope,
                                             bool is_member);
     void add_overrides(const CDeclaration& model, const std::string& owner, std::vector<Found>& found, int depth);
-    void rewrite(CFile& target, std::vector<Found> found, const WantedFunction& wanted, const std::string& name,
-                 const std::string& owner);
+    void rewrite(std::vector<Found> found, const WantedFunction& wanted, const std::string& name, const std::string& owner);
 
     CProject& project_;
     std::string marker_;

@@ -23,14 +23,14 @@ struct ExistingCase {
 void PrintTo(const ExistingCase& each, std::ostream* out) { *out << each.name; }
 
 /// A program that calls what is declared and prints the message of the exception.
-std::string cpp_main(const std::string& header, const std::string& statements) {
-    return "#include \"" + header +
+std::string cpp_main(const std::string& included, const std::string& statements) {
+    return "#include \"" + included +
            "\"\n#include <cstdio>\n#include <exception>\n#include <memory>\n#include <type_traits>\n\nint main() {\n    try {\n" +
            statements +
            "\n        std::puts(\"returned\");\n    } catch (const std::exception& error) { std::puts(error.what()); }\n}\n";
 }
-std::string c_main(const std::string& header, const std::string& statements) {
-    return "#include \"" + header + "\"\n#include <stdio.h>\n\nint main(void) {\n    " + statements +
+std::string c_main(const std::string& included, const std::string& statements) {
+    return "#include \"" + included + "\"\n#include <stdio.h>\n\nint main(void) {\n    " + statements +
            "\n    puts(\"returned\");\n    return 0;\n}\n";
 }
 
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(
                "const shop::Pool<int> p; static_cast<void>(p.at(0));", "agentforge: skeleton of shop::Pool::at"),
         in_cpp("a_local_function_becomes_public", {{"shop::checkout", cart, "int checkout(Cart& cart)"}},
                "shop::Cart c; shop::checkout(c);", "returned")),
-    [](const auto& info) { return info.param.name; });
+    name_of);
 
 INSTANTIATE_TEST_SUITE_P(
     OfClasses, CSkeletonOfExisting,
@@ -316,7 +316,7 @@ INSTANTIATE_TEST_SUITE_P(
                {{"shop::shapes::Named", shape, "struct Named { virtual ~Named() = default; };"},
                 {"shop::shapes::Shape", shape, "class Shape { public: int area() const; };"}},
                "shop::shapes::Square s; s.area();", "agentforge: skeleton of shop::shapes::Shape::area")),
-    [](const auto& info) { return info.param.name; });
+    name_of);
 
 // ---- what stays, and what is refused
 
