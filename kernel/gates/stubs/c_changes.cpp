@@ -249,8 +249,7 @@ std::string tail_of(const CDeclaration& have, const CDeclaration& wanted, const 
 }
 
 /// Returns the initializers of a constructor without those that use removed parameters.
-std::string initializers_of(std::string_view text, const CDeclaration& have, const CDeclaration& wanted,
-                            const std::string& list) {
+std::string initializers_of(std::string_view text, const CDeclaration& have, const std::string& list) {
     if (have.initializers.empty()) { return {}; }
     const auto left = c_words(list);
     std::set<std::string> gone;

@@ -159,7 +159,8 @@ private:
             const auto word = at(token);
             if (word == "(" || word == "[" || word == "{") { open.push_back(token); }
             if (word == ")" || word == "]" || word == "}") {
-                const char wanted = word == ")" ? '(' : word == "]" ? '[' : '{';
+                static constexpr std::string_view opening = "([{";
+                const char wanted = opening[std::string_view(")]}").find(word.front())];
                 if (open.empty() || at(open.back()).front() != wanted) { continue; }
                 closing_[open.back()] = token;
                 open.pop_back();
@@ -671,6 +672,14 @@ private:
         return stop;
     }
 
+    /// After `<…>` or `(…)`, else the next token.
+    [[nodiscard]] std::size_t after_part(std::size_t token) const {
+        if (is(token, "<")) { return after_angle(token); }
+        return is(token, "(") ? after(token) : token + 1;
+    }
+    /// After `(…)`, if there is one.
+    [[nodiscard]] std::size_t after_arguments(std::size_t token) const { return is(token, "(") ? after(token) : token; }
+
     /// Reads one part of the text after the parameters; returns the token after it.
     std::size_t tail_word(CDeclaration& declared, std::size_t token) {
         const auto word = at(token);
@@ -687,7 +696,7 @@ private:
             auto next = token + 1;
             while (next < tokens_.size() && !is(next, ";") && !is(next, "{") && !is(next, "=") && !is(next, "override") &&
                    !is(next, "final") && !is(next, "requires")) {
-                next = is(next, "<") ? after_angle(next) : is(next, "(") ? after(next) : next + 1;
+                next = after_part(next);
             }
             declared.written_type = written(token + 1, next);
             return next;
@@ -699,7 +708,7 @@ private:
         }
         const bool brackets = is(token, "[");
         if (brackets || is_macro_name(word) || word == "__attribute__" || word == "throw") {
-            const auto next = brackets ? after(token) : is(token + 1, "(") ? after(token + 1) : token + 1;
+            const auto next = brackets ? after(token) : after_arguments(token + 1);
             if (word != "throw") { declared.extra += (declared.extra.empty() ? "" : " ") + written(token, next); }
             return next;
         }
@@ -806,6 +815,15 @@ private:
 
 }  // namespace
 
-std::vector<CDeclaration> read_c_declarations(std::string_view text) { return DeclarationReader(text).read(); }
+std::vector<CDeclaration> read_c_declarations(std::string_view text) {
+    auto found = DeclarationReader(text).read();
+    // Text that is no code may have brackets in any order.
+    std::erase_if(found, [&](const CDeclaration& each) {
+        const auto is_wrong = [&](const CRange& range) { return range.begin > range.end || range.end > text.size(); };
+        return is_wrong(each.range) || is_wrong(each.body) || is_wrong(each.result) || is_wrong(each.named) ||
+               is_wrong(each.list) || is_wrong(each.tail) || is_wrong(each.initializers);
+    });
+    return found;
+}
 
 }  // namespace agentforge::kernel

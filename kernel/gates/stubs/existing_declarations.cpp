@@ -103,7 +103,8 @@ const CDeclaration* ExistingDeclarations::older(const CFile& target, const Wante
         }
         const auto match = match_c_function(each, wanted);
         // `at() const` is not an older `at()` if both exist.
-        const int rank = !has_same_parameters(each, wanted.read) ? 1 : each.is_const == wanted.read.is_const ? 3 : 2;
+        const bool exact = has_same_parameters(each, wanted.read);
+        const int rank = 1 + (exact ? 1 : 0) + (exact && each.is_const == wanted.read.is_const ? 1 : 0);
         if (match == CMatch::same && rank >= best) {
             is_same = true;
             if (rank > best) { found = nullptr; }
