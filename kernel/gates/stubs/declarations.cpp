@@ -45,7 +45,8 @@ Result<void> read_related_files(TreeCheckout& checkout, const Language& language
                                 const std::vector<SkeletonInterface>& interfaces, const std::vector<std::string>& existing,
                                 std::map<std::string, std::string>& texts_of) {
     const bool plain = is_plain_skeleton(language.skeletons);
-    // In C and C++ a declaration needs the headers with its types; elsewhere, the other files of its package, and go.mod.
+    // In C and C++ a declaration needs the headers with its types, and the sources with the definition of what it changes;
+    // elsewhere, the other files of its package, and go.mod.
     constexpr std::size_t most_files = 2000;
     const Globs headers({"*.h", "*.hh", "*.hpp", "*.hxx"});
     for (const auto& file : existing) {
@@ -55,7 +56,7 @@ Result<void> read_related_files(TreeCheckout& checkout, const Language& language
                    each.file.find('/', folder.size()) == std::string::npos;
         });
         const bool helps = plain ? file == "go.mod" || (beside && language.sources.matches(file))
-                                 : headers.matches(file) && !language.belongs_to_tests(file);
+                                 : (headers.matches(file) || language.sources.matches(file)) && !language.belongs_to_tests(file);
         if (!helps || texts_of.contains(file) || texts_of.size() > (plain ? 200 : most_files)) { continue; }
         AF_TRY(auto content, checkout.file(tree, file));
         if (content && is_valid_utf8(*content)) { texts_of[file] = std::move(*content); }
@@ -162,13 +163,18 @@ Result<bool> Declarations::stub_callers(const Language& language, const std::str
             lines[error.file].insert(error.line);
         }
     }
+    std::map<std::string, std::string> texts_of;
+    AF_TRY(const auto existing, checkout_->files(tree));
+    const bool is_c = language.skeletons == "c";
+    if (is_c) { AF_CHECK(read_related_files(*checkout_, language, tree, {}, existing, texts_of)); }
     bool any = false;
     for (const auto& [path, numbers] : lines) {
         const auto written = files.find(path);
         AF_TRY(const auto before, checkout_.file(tree, path));
         if (!before || !is_valid_utf8(*before)) { continue; }
         const auto& text = written != files.end() ? written->second : *before;
-        auto stubbed = stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
+        auto stubbed = is_c ? stub_c_functions(path, text, numbers, texts_of, existing, language.skeleton_marker)
+                            : stub_functions_at(text, language.code, language.stubs, numbers, language.skeleton_marker);
         if (stubbed == text) { continue; }
         files[path] =
             is_plain_skeleton(language.skeletons) ? without_unused_code(language.skeletons, stubbed) : std::move(stubbed);
@@ -237,8 +243,14 @@ Result<std::vector<std::pair<std::string, std::string>>> Declarations::skeleton(
                                                                                 const std::vector<SkeletonInterface>& interfaces,
                                                                                 const Stop& stop) {
     AF_TRY(auto written, declarations(tree, interfaces, stop));
-    AF_TRY(const bool changes, replaces_lines(tree, {written.begin(), written.end()}));
-    if (!changes) { return written; }
+    AF_TRY(const bool replaces, replaces_lines(tree, {written.begin(), written.end()}));
+    // In C and C++ an added overload, field or enumerator may break a caller, too.
+    AF_TRY(const auto* found, language(tree));
+    AF_TRY(const auto existing, checkout_->files(tree));
+    const bool adds = found->skeletons == "c" && std::any_of(written.begin(), written.end(), [&](const auto& each) {
+                          return std::find(existing.begin(), existing.end(), each.first) != existing.end();
+                      });
+    if (!replaces && !adds) { return written; }
     AF_TRY(const auto* known, declared(tree, interfaces, stop));
     return std::vector<std::pair<std::string, std::string>>(known->files.begin(), known->files.end());
 }

@@ -1,0 +1,829 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gates/stubs/c_declarations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "gates/stubs/c_text.hpp"
+#include "gates/stubs/c_tokens.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using c_text::is_word;
+
+constexpr std::size_t none = std::string_view::npos;
+
+constexpr std::array<std::string_view, 17> specifiers{
+    "static",  "inline",   "extern",       "virtual",   "explicit", "constexpr", "consteval",  "friend",       "constinit",
+    "mutable", "register", "thread_local", "_Noreturn", "noreturn", "__inline",  "__inline__", "_Thread_local"};
+constexpr std::array<std::string_view, 9> words_with_brackets{"decltype", "alignas",  "__attribute__", "__declspec", "noexcept",
+                                                              "explicit", "requires", "typeof",        "_Alignas"};
+
+bool is_any(std::string_view word, const auto& words) { return std::find(words.begin(), words.end(), word) != words.end(); }
+
+/// True for a name such as `EXPORT` or `API_CALL`: in a declaration, probably a macro.
+bool is_macro_name(std::string_view word) {
+    return word.size() > 1 &&
+           std::all_of(word.begin(), word.end(),
+                       [](char each) { return (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') || each == '_'; }) &&
+           word.front() != '0' && !(word.front() >= '1' && word.front() <= '9');
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const auto& each : words) { text += (text.empty() ? "" : " ") + each; }
+    return text;
+}
+
+/// The words of a type before its first `*` or `&`, in one order: `const`, then the others.
+std::string normal_base(std::vector<std::string> words, bool keeps_const) {
+    int depth = 0;
+    bool is_const = false;
+    bool sized = false;
+    std::vector<std::string> others;
+    for (const auto& each : words) {
+        if (each == "<") { ++depth; }
+        if (each == ">") { --depth; }
+        if (depth == 0 && each == "const") {
+            is_const = true;
+            continue;
+        }
+        if (depth == 0 && (each == "unsigned" || each == "short" || each == "long" || each == "signed")) { sized = true; }
+        others.push_back(each);
+    }
+    if (sized) {
+        std::erase(others, "int");
+        std::erase(others, "signed");
+        std::sort(others.begin(), others.end(), std::greater<>());
+        if (others.empty()) { others.emplace_back("int"); }
+    }
+    return (is_const && keeps_const ? "const " : "") + joined(others);
+}
+
+}  // namespace
+
+std::string normal_c_type(std::string_view type, const std::map<std::string, std::string>& renamed) {
+    static constexpr std::array<std::string_view, 11> skipped{
+        "struct", "class", "enum", "union", "typename", "register", "restrict", "__restrict", "volatile", "static", "template"};
+    const auto code = c_text::code_only(type);
+    std::vector<std::string> base;
+    std::vector<std::string> marks;
+    int depth = 0;
+    for (const auto& token : c_tokens_of(code)) {
+        std::string word = code.substr(token.begin, token.end - token.begin);
+        if (is_any(word, skipped)) { continue; }
+        if (const auto other = renamed.find(word); other != renamed.end()) { word = other->second; }
+        if (word == "::") {
+            // `a::b` is compared as `b`.
+            if (!base.empty() && (is_word(base.back().front()))) { base.pop_back(); }
+            continue;
+        }
+        if (word == "<" || word == "(") { ++depth; }
+        if (word == ">" || word == ")") { --depth; }
+        const bool marked = depth == 0 && (word == "*" || word == "&" || word == "[");
+        if (marked || (!marks.empty() && depth == 0)) {
+            if (word == "[") { word = "*"; }
+            // A `const` after the last `*` is that of the parameter itself.
+            if (word == "*" || word == "&" || word == "const") { marks.push_back(word); }
+        } else {
+            base.push_back(word);
+        }
+    }
+    if (!marks.empty() && marks.back() == "const") { marks.pop_back(); }
+    auto text = normal_base(std::move(base), !marks.empty());
+    for (const auto& each : marks) { text += each == "const" ? " const" : each; }
+    return text;
+}
+
+std::set<std::string> c_words(std::string_view text) {
+    std::set<std::string> words;
+    const auto code = c_text::code_only(text);
+    for (const auto& token : c_tokens_of(code)) {
+        if (is_word(code[token.begin])) { words.insert(code.substr(token.begin, token.end - token.begin)); }
+    }
+    return words;
+}
+
+namespace {
+
+/// Where a declaration is.
+struct CPlace {
+    std::vector<std::string> scope;
+    std::size_t classes = 0;  ///< How many of `scope`, from the end, are classes.
+    bool is_local = false;
+    std::string access;  ///< Empty outside classes.
+};
+
+class DeclarationReader {
+public:
+    explicit DeclarationReader(std::string_view text)
+        : text_(text), code_(without_c_directives(c_text::code_only(text, '0'))), tokens_(c_tokens_of(code_)) {
+        match_brackets();
+    }
+
+    std::vector<CDeclaration> read() {
+        scope(0, tokens_.size(), {});
+        return std::move(found_);
+    }
+
+private:
+    // ---- tokens
+    [[nodiscard]] std::string_view at(std::size_t token) const {
+        return token < tokens_.size()
+                   ? std::string_view(code_).substr(tokens_[token].begin, tokens_[token].end - tokens_[token].begin)
+                   : std::string_view();
+    }
+    [[nodiscard]] bool is(std::size_t token, std::string_view word) const { return at(token) == word; }
+    [[nodiscard]] bool word_at(std::size_t token) const { return token < tokens_.size() && is_word(code_[tokens_[token].begin]); }
+    [[nodiscard]] std::size_t begin(std::size_t token) const {
+        return token < tokens_.size() ? tokens_[token].begin : text_.size();
+    }
+    /// Literals were replaced by zeros.
+    [[nodiscard]] bool is_literal(std::size_t token) const { return at(token).starts_with("00"); }
+    /// From one token to before another.
+    [[nodiscard]] CRange range(std::size_t first, std::size_t last) const {
+        if (first >= last) { return {begin(first), begin(first)}; }
+        return {begin(first), tokens_[last - 1].end};
+    }
+    [[nodiscard]] std::string written(std::size_t first, std::size_t last) const {
+        const auto where = range(first, last);
+        return c_text::squeezed(std::string_view(text_).substr(where.begin, where.end - where.begin));
+    }
+
+    void match_brackets() {
+        closing_.assign(tokens_.size(), none);
+        std::vector<std::size_t> open;
+        for (std::size_t token = 0; token < tokens_.size(); ++token) {
+            const auto word = at(token);
+            if (word == "(" || word == "[" || word == "{") { open.push_back(token); }
+            if (word == ")" || word == "]" || word == "}") {
+                static constexpr std::string_view opening = "([{";
+                const char wanted = opening[std::string_view(")]}").find(word.front())];
+                if (open.empty() || at(open.back()).front() != wanted) { continue; }
+                closing_[open.back()] = token;
+                open.pop_back();
+            }
+        }
+    }
+    /// The token after the bracket that closes this one; the end of all: none.
+    [[nodiscard]] std::size_t after(std::size_t token) const {
+        return closing_[token] == none ? tokens_.size() : closing_[token] + 1;
+    }
+    /// The token after the `>` that closes this `<`.
+    [[nodiscard]] std::size_t after_angle(std::size_t token) const {
+        int depth = 0;
+        while (token < tokens_.size()) {
+            if (is(token, "(") || is(token, "[") || is(token, "{")) {
+                token = after(token);
+                continue;
+            }
+            if (is(token, ";")) { return token; }
+            if (is(token, "<")) { ++depth; }
+            if (is(token, ">") && --depth == 0) { return token + 1; }
+            ++token;
+        }
+        return token;
+    }
+
+    // ---- scopes
+    /// Returns the access of members at its end.
+    std::string scope(std::size_t token, std::size_t end, CPlace place) {
+        while (token < end) {
+            const auto next = statement(token, end, place);
+            token = std::max(next, token + 1);
+        }
+        return place.access;
+    }
+
+    std::size_t statement(std::size_t token, std::size_t end, CPlace& place) {
+        if (is(token, ";") || is(token, "}")) { return token + 1; }
+        if (!place.access.empty()) {
+            for (const std::size_t colon : {token + 1, token + 2}) {
+                const bool label = is(colon, ":") && word_at(token) && (colon == token + 1 || word_at(token + 1));
+                const auto word = at(token);
+                if (!label || (word != "public" && word != "protected" && word != "private" && !is_macro_name(word))) {
+                    continue;
+                }
+                if (word.front() == 'p') { place.access = word; }
+                return colon + 1;
+            }
+        }
+        if (is(token, "inline") && is(token + 1, "namespace")) { return space(token + 1, place); }
+        if (is(token, "namespace")) { return space(token, place); }
+        if (is(token, "extern") && is_literal(token + 1) && is(token + 2, "{")) {
+            scope(token + 3, after(token + 2) - 1, place);
+            return after(token + 2);
+        }
+        if (is(token, "static_assert") || is(token, "_Static_assert")) { return past_semicolon(token, end); }
+        if (const auto next = after_macro(token); next != token) { return next; }
+        return declaration(token, end, place);
+    }
+
+    /// Skips `Q_OBJECT` or `DECLARE_THING(x)` on a line of its own.
+    [[nodiscard]] std::size_t after_macro(std::size_t token) const {
+        if (!is_macro_name(at(token)) || !tokens_[token].first_on_line) { return token; }
+        const auto next = is(token + 1, "(") ? after(token + 1) : token + 1;
+        if (next >= tokens_.size() || !tokens_[next].first_on_line) { return token; }
+        return word_at(next) || is(next, "[") || is(next, "~") || is(next, "}") ? next : token;
+    }
+
+    std::size_t past_semicolon(std::size_t token, std::size_t end) const {
+        while (token < end && !is(token, ";")) { token = is(token, "{") || is(token, "(") ? after(token) : token + 1; }
+        return token + 1;
+    }
+
+    std::size_t space(std::size_t token, const CPlace& place) {
+        CPlace inner = place;
+        std::size_t at_token = token + 1;
+        bool named = false;
+        while (at_token < tokens_.size() && !is(at_token, "{") && !is(at_token, ";")) {
+            if (is(at_token, "=")) { return past_semicolon(at_token, tokens_.size()); }
+            if (is(at_token, "[") || is(at_token, "(")) {  // An attribute, or that of a macro.
+                at_token = after(at_token);
+                continue;
+            }
+            if (word_at(at_token) && !is(at_token, "inline") && !is_macro_name(at(at_token))) {
+                inner.scope.emplace_back(at(at_token));
+                named = true;
+            }
+            ++at_token;
+        }
+        if (!is(at_token, "{")) { return at_token + 1; }
+        inner.is_local = inner.is_local || !named;
+        scope(at_token + 1, after(at_token) - 1, inner);
+        return after(at_token);
+    }
+
+    // ---- declarations
+    std::size_t declaration(std::size_t first, std::size_t end, const CPlace& place) {
+        CDeclaration declared;
+        declared.scope = place.scope;
+        declared.in_class = !place.access.empty();
+        declared.is_local = place.is_local;
+        declared.access = place.access;
+        auto token = first;
+        while (is(token, "template")) {
+            if (!is(token + 1, "<")) { return past_semicolon(token, end); }  // An instantiation.
+            const auto next = after_angle(token + 1);
+            declared.template_names = template_names(token + 2, next - 1);
+            token = next;
+            if (is(token, "requires")) { token = after_constraint(token + 1); }
+        }
+        if (is(token, "using") || is(token, "typedef")) { return alias(std::move(declared), first, token, end); }
+        if (is(token, "concept")) { return past_semicolon(token, end); }
+        token = after_specifiers(token, end, declared);
+        declared.is_friend = declared.words.contains("friend");
+        if (declared.is_friend) {
+            declared.scope.resize(declared.scope.size() - std::min(place.classes, declared.scope.size()));
+            declared.in_class = false;
+        }
+        declared.is_local = declared.is_local || (declared.words.contains("static") && !declared.in_class);
+        if (is(token, "class") || is(token, "struct") || is(token, "union") || is(token, "enum")) {
+            if (const auto next = type(declared, first, token, end, place); next != none) { return next; }
+        }
+        return function_or_variable(std::move(declared), first, token, end);
+    }
+
+    [[nodiscard]] std::vector<std::string> template_names(std::size_t token, std::size_t end) const {
+        std::vector<std::string> names;
+        std::size_t last = none;
+        bool value = false;
+        int depth = 0;
+        for (; token <= end; ++token) {
+            if (is(token, "(")) { token = after(token) - 1; }
+            if (is(token, "<")) { ++depth; }
+            if (is(token, ">") && token < end) { --depth; }
+            if (token == end || (depth == 0 && is(token, ","))) {
+                names.emplace_back(last == none ? std::string_view() : at(last));
+                last = none;
+                value = false;
+            } else if (depth == 0 && is(token, "=")) {
+                value = true;
+            } else if (depth == 0 && !value && word_at(token) && !is(token, "typename") && !is(token, "class")) {
+                last = token;
+            }
+        }
+        return names;
+    }
+
+    /// `requires (a) && B<T>` ends before the declaration.
+    [[nodiscard]] std::size_t after_constraint(std::size_t token) const {
+        while (token < tokens_.size()) {
+            if (is(token, "!")) { ++token; }
+            if (is(token, "requires")) {
+                ++token;
+                if (is(token, "(")) { token = after(token); }
+                if (is(token, "{")) { token = after(token); }
+            } else if (is(token, "(")) {
+                token = after(token);
+            } else {
+                while (word_at(token) || is(token, "::")) {
+                    ++token;
+                    if (is(token, "<")) { token = after_angle(token); }
+                    if (!is(token, "::") && !is(token - 1, "::")) { break; }
+                }
+            }
+            const bool more = (is(token, "&") && is(token + 1, "&")) || (is(token, "|") && is(token + 1, "|"));
+            if (!more) { return token; }
+            token += 2;
+        }
+        return token;
+    }
+
+    /// Skips specifiers, attributes and macros, and notes the specifiers.
+    std::size_t after_specifiers(std::size_t token, std::size_t end, CDeclaration& declared) const {
+        while (token < end) {
+            const auto word = at(token);
+            if (word == "[" && is(token + 1, "[")) {
+                token = after(token);
+            } else if (word == "__attribute__" || word == "__declspec" || word == "alignas" || word == "_Alignas") {
+                token = is(token + 1, "(") ? after(token + 1) : token + 1;
+            } else if (word == "explicit" && is(token + 1, "(")) {
+                declared.words.emplace(word);
+                token = after(token + 1);
+            } else if (is_any(word, specifiers)) {
+                declared.words.emplace(word);
+                token += word == "extern" && is_literal(token + 1) ? 2 : 1;
+            } else if (is_macro_name(word) && is_before_a_type(token + 1)) {
+                token = is(token + 1, "(") ? after(token + 1) : token + 1;
+            } else {
+                break;
+            }
+        }
+        return token;
+    }
+
+    /// True if a type and a name follow, so what is before them is a macro.
+    [[nodiscard]] bool is_before_a_type(std::size_t token) const {
+        if (is(token, "(")) {
+            token = after(token);
+            if (word_at(token)) { return true; }
+            return false;
+        }
+        std::size_t words = 0;
+        bool joined = false;
+        while (token < tokens_.size()) {
+            if (is(token, "<") && words > 0) {
+                token = after_angle(token);
+                continue;
+            }
+            if (word_at(token)) {
+                if (!is(token, "const") && !joined) { ++words; }
+                joined = false;
+            } else if (is(token, "::")) {
+                joined = true;
+            } else if (!is(token, "*") && !is(token, "&")) {
+                break;
+            }
+            ++token;
+        }
+        return words > 1 || (words == 1 && (is(token, "{") || is(token, ":")));
+    }
+
+    std::size_t alias(CDeclaration declared, std::size_t first, std::size_t token, std::size_t end) {
+        declared.kind = CDeclaration::Kind::alias;
+        const bool is_using = is(token, "using");
+        if (!is_using) {
+            std::size_t key = token + 1;
+            while (is(key, "const") || is(key, "volatile")) { ++key; }
+            if (is(key, "struct") || is(key, "union") || is(key, "enum") || is(key, "class")) {
+                CPlace place{declared.scope, 0, declared.is_local, declared.access};
+                if (const auto next = type(declared, first, key, end, place); next != none) { return next; }
+            }
+        }
+        const auto stop = past_semicolon(token, end);
+        declared.range = range(first, stop);
+        if (is_using && word_at(token + 1) && (is(token + 2, "=") || is(token + 2, "["))) {
+            auto value = token + 2;
+            while (value < stop && !is(value, "=")) { ++value; }
+            declared.name = at(token + 1);
+            declared.written_type = written(value + 1, stop - 1);
+        } else if (!is_using) {
+            auto name = stop - 2;
+            for (auto each = token + 1; each + 1 < stop; ++each) {
+                if (is(each, "(") && is(each + 1, "*")) {
+                    name = each + 2;
+                    break;
+                }
+            }
+            while (name > token && !word_at(name)) { --name; }
+            declared.name = at(name);
+            declared.written_type = written(token + 1, name) + written(name + 1, stop - 1);
+        }
+        declared.type = normal_c_type(declared.written_type);
+        if (!declared.name.empty()) { found_.push_back(std::move(declared)); }
+        return stop;
+    }
+
+    /// A class, struct, union or enum. `none`: it is the type of a function or variable.
+    std::size_t type(CDeclaration declared, std::size_t first, std::size_t key, std::size_t end, const CPlace& place) {
+        const bool is_enum = is(key, "enum");
+        declared.kind = is_enum ? CDeclaration::Kind::enumeration : CDeclaration::Kind::type;
+        declared.keyword = at(key);
+        auto token = key + 1;
+        if (is_enum && (is(token, "class") || is(token, "struct"))) { ++token; }
+        std::size_t name = none;
+        std::size_t words = 0;
+        for (; token < end && !is(token, "{") && !is(token, ";") && !is(token, ":") && !is(token, "}"); ++token) {
+            if (is(token, "[") || ((is_any(at(token), words_with_brackets) || is_macro_name(at(token))) && is(token + 1, "("))) {
+                token = after(is(token, "[") ? token : token + 1) - 1;
+            } else if (is(token, "<")) {
+                token = after_angle(token) - 1;
+            } else if (is(token, "(") || is(token, "*") || is(token, "&") || is(token, "=") || is(token, ",")) {
+                return none;
+            } else if (word_at(token) && !is(token, "final")) {
+                if (name != none && !is(token - 1, "::")) { ++words; }
+                if (is(token - 1, "::") && name != none) { declared.scope.emplace_back(at(name)); }
+                name = token;
+            }
+        }
+        if (name != none) { declared.name = at(name); }
+        declared.head_end = range(key, token).end;
+        if (is(token, ";")) {
+            if (words > 0 && !is_macro_name(at(name - 1))) { return none; }  // `struct point p;`
+            declared.range = range(first, token + 1);
+            if (!declared.is_friend && name != none) { found_.push_back(std::move(declared)); }
+            return token + 1;
+        }
+        const auto bases = token;
+        while (token < end && !is(token, "{") && !is(token, ";")) { token = is(token, "(") ? after(token) : token + 1; }
+        if (!is(token, "{")) { return none; }
+        if (!is_enum && is(bases, ":")) { declared.bases = base_names(bases + 1, token); }
+        return body_of_type(std::move(declared), first, token, end, place);
+    }
+
+    std::size_t body_of_type(CDeclaration declared, std::size_t first, std::size_t open, std::size_t end, const CPlace& place) {
+        const auto close = after(open) - 1;
+        declared.body = range(open, close + 1);
+        const auto stop = past_semicolon(close + 1, end);
+        declared.range = range(first, std::min(stop, tokens_.size()));
+        const bool is_typedef = is(first, "typedef");
+        // `typedef struct { … } point;` is called point.
+        if (is_typedef && close + 1 < stop - 1) {
+            auto name = stop - 2;
+            while (name > close && !word_at(name)) { --name; }
+            if (name > close && declared.name.empty()) {
+                declared.name = at(name);
+            } else if (name > close && at(name) != declared.name) {
+                CDeclaration other = declared;
+                other.kind = CDeclaration::Kind::alias;
+                other.name = at(name);
+                other.written_type = declared.name;
+                other.type = declared.name;
+                found_.push_back(std::move(other));
+            }
+        }
+        if (declared.kind == CDeclaration::Kind::enumeration) {
+            declared.enumerators = enumerators(open + 1, close);
+            found_.push_back(std::move(declared));
+            return stop;
+        }
+        CPlace inner = place;
+        inner.scope = declared.scope;
+        if (!declared.name.empty()) { inner.scope.push_back(declared.name); }
+        ++inner.classes;
+        inner.access = declared.keyword == "class" ? "private" : "public";
+        const auto self = found_.size();
+        found_.push_back(std::move(declared));
+        found_[self].access = scope(open + 1, close, inner);
+        return stop;
+    }
+
+    [[nodiscard]] std::vector<std::string> base_names(std::size_t token, std::size_t end) const {
+        std::vector<std::string> names;
+        std::size_t last = none;
+        for (; token <= end; ++token) {
+            if (token < end && is(token, "<")) { token = after_angle(token); }
+            if (token >= end || is(token, ",")) {
+                if (last != none) { names.emplace_back(at(last)); }
+                last = none;
+            } else if (word_at(token)) {
+                last = token;
+            }
+        }
+        return names;
+    }
+
+    [[nodiscard]] std::vector<CEnumerator> enumerators(std::size_t token, std::size_t end) const {
+        std::vector<CEnumerator> result;
+        while (token < end) {
+            const auto name = token;
+            while (token < end && !is(token, ",")) {
+                token = is(token, "(") || is(token, "{") || is(token, "[") ? after(token) : token + 1;
+            }
+            auto value = name + 1;
+            while (value < token && !is(value, "=")) { ++value; }
+            if (word_at(name)) {
+                result.push_back(
+                    {std::string(at(name)), value < token ? written(value + 1, token) : std::string(), range(name, token)});
+            }
+            ++token;
+        }
+        return result;
+    }
+
+    // ---- functions and variables
+    struct Declarator {
+        std::size_t name = none;  ///< The first token of the own name.
+        std::size_t open = none;  ///< The bracket of the parameters.
+        std::size_t stop = none;  ///< Without parameters: `;`, `=`, `{`, `[`, `,` or `:`.
+        bool is_pointer = false;  ///< `int (*name)(int)`.
+    };
+
+    [[nodiscard]] Declarator declarator(std::size_t token, std::size_t end) const {
+        Declarator result;
+        for (; token < end; ++token) {
+            if (is(token, "operator")) {
+                result.name = token;
+                ++token;
+                if (is(token, "(") && is(token + 1, ")")) { token += 2; }
+                while (token < end && !is(token, "(")) {
+                    token = is(token, "<") && word_at(token - 1) && token - 1 != result.name ? after_angle(token) : token + 1;
+                }
+                result.open = token < end ? token : none;
+                return result;
+            }
+            if (is(token, "<") && token > 0 && word_at(token - 1)) {
+                token = after_angle(token) - 1;
+                continue;
+            }
+            if (is(token, "[") && is(token + 1, "[")) {
+                token = after(token) - 1;
+                continue;
+            }
+            if (is(token, ";") || is(token, "=") || is(token, "{") || is(token, "}") || is(token, "[") || is(token, ",") ||
+                (is(token, ":"))) {
+                result.stop = token;
+                result.name = token;
+                while (result.name > 0 && !word_at(result.name)) { --result.name; }
+                return result;
+            }
+            if (!is(token, "(")) { continue; }
+            const auto next = after(token);
+            if (is(token + 1, "*") || is(token + 1, "&") || is(token + 1, "^") || (is(token + 2, "::") && is(token + 3, "*"))) {
+                result.is_pointer = true;
+                result.name = token + 1;
+                while (result.name < next && !(word_at(result.name) && !is(result.name + 1, "::") && !is(result.name, "const"))) {
+                    ++result.name;
+                }
+                result.open = none;
+                result.stop = next;
+                return result;
+            }
+            const bool keyword = is_any(at(token - 1), words_with_brackets);
+            const bool macro = is_macro_name(at(token - 1)) && is_before_a_type(token);
+            if (keyword || macro) {
+                token = next - 1;
+                continue;
+            }
+            result.open = token;
+            result.name = token - 1;
+            if (is(result.name, ">")) {  // `f<int>(…)`
+                while (result.name > 0 && !is(result.name, "<")) { --result.name; }
+                if (result.name > 0) { --result.name; }
+            }
+            if (result.name > 0 && is(result.name - 1, "~")) { --result.name; }
+            return result;
+        }
+        return result;
+    }
+
+    std::size_t function_or_variable(CDeclaration declared, std::size_t first, std::size_t token, std::size_t end) {
+        const auto found = declarator(token, end);
+        if (found.name == none || found.name < token || (found.open == none && found.stop == none)) {
+            return past_body(token, end);
+        }
+        if (found.open == none) { return variable(std::move(declared), first, token, end, found); }
+        if (!word_at(found.name) && !is(found.name, "~")) { return past_body(token, end); }
+        declared.name = is(found.name, "operator") || is(found.name, "~") ? std::string() : std::string(at(found.name));
+        if (declared.name.empty()) {
+            const auto where = range(found.name, found.open);
+            declared.name = c_text::operator_name(std::string_view(code_).substr(where.begin, where.end - where.begin));
+        }
+        auto qualified = found.name;
+        std::vector<std::string> qualifiers;
+        while (qualified > token + 1 && is(qualified - 1, "::")) {
+            auto before = qualified - 2;
+            if (is(before, ">")) {
+                int depth = 0;
+                for (; before > token; --before) {
+                    if (is(before, ">")) { ++depth; }
+                    if (is(before, "<") && --depth == 0) { break; }
+                }
+                --before;
+            }
+            if (!word_at(before)) { break; }
+            qualifiers.insert(qualifiers.begin(), std::string(at(before)));
+            qualified = before;
+        }
+        declared.is_qualified = !qualifiers.empty();
+        declared.scope.insert(declared.scope.end(), qualifiers.begin(), qualifiers.end());
+        declared.named = range(qualified, found.open);
+        declared.result = range(token, qualified);
+        declared.written_type = written(token, qualified);
+        declared.list = range(found.open, after(found.open));
+        read_parameters(declared, found.open);
+        return tail(std::move(declared), first, after(found.open), end);
+    }
+
+    /// What follows the parameters, and the body.
+    std::size_t tail(CDeclaration declared, std::size_t first, std::size_t token, std::size_t end) {
+        const auto begins = token;
+        while (token < end && !is(token, ";") && !is(token, "{") && !is(token, "=") && !is(token, ":") && !is(token, "}")) {
+            token = tail_word(declared, token);
+        }
+        declared.tail = range(begins, token);
+        if (begins == token) { declared.tail = {tokens_[begins - 1].end, tokens_[begins - 1].end}; }
+        declared.type = normal_c_type(declared.written_type, renamed(declared));
+        if (is(token, "=")) {
+            const auto stop = past_semicolon(token, end);
+            declared.value = written(token + 1, stop - 1);
+            declared.tail = range(begins, stop - 1);
+            declared.range = range(first, std::min(stop, tokens_.size()));
+            found_.push_back(std::move(declared));
+            return stop;
+        }
+        if (is(token, ":")) {
+            const auto colon = token++;
+            while (token < end && !is(token, ";")) {
+                if (is(token, "(")) {
+                    token = after(token);
+                } else if (is(token, "{") && (word_at(token - 1) || is(token - 1, ">")) && !is(token - 1, "try")) {
+                    token = after(token);
+                } else if (is(token, "{")) {
+                    break;
+                } else {
+                    ++token;
+                }
+            }
+            declared.initializers = range(colon, token);
+        }
+        if (!is(token, "{")) {
+            declared.range = range(first, std::min(token + 1, tokens_.size()));
+            found_.push_back(std::move(declared));
+            return token + 1;
+        }
+        const auto stop = after(token);
+        declared.body = range(token, stop);
+        declared.range = range(first, stop);
+        found_.push_back(std::move(declared));
+        return stop;
+    }
+
+    /// After `<…>` or `(…)`, else the next token.
+    [[nodiscard]] std::size_t after_part(std::size_t token) const {
+        if (is(token, "<")) { return after_angle(token); }
+        return is(token, "(") ? after(token) : token + 1;
+    }
+    /// After `(…)`, if there is one.
+    [[nodiscard]] std::size_t after_arguments(std::size_t token) const { return is(token, "(") ? after(token) : token; }
+
+    /// Reads one part of the text after the parameters; returns the token after it.
+    std::size_t tail_word(CDeclaration& declared, std::size_t token) {
+        const auto word = at(token);
+        if (word == "const") { declared.is_const = true; }
+        if (word == "override") { declared.overrides = true; }
+        if (word == "final") { declared.is_final = true; }
+        if (word == "&") { declared.reference += "&"; }
+        if (word == "noexcept") {
+            const auto next = is(token + 1, "(") ? after(token + 1) : token + 1;
+            declared.exceptions = written(token, next);
+            return next;
+        }
+        if (word == "->") {
+            auto next = token + 1;
+            while (next < tokens_.size() && !is(next, ";") && !is(next, "{") && !is(next, "=") && !is(next, "override") &&
+                   !is(next, "final") && !is(next, "requires")) {
+                next = after_part(next);
+            }
+            declared.written_type = written(token + 1, next);
+            return next;
+        }
+        if (word == "requires") {
+            const auto next = after_constraint(token + 1);
+            declared.constraint = written(token, next);
+            return next;
+        }
+        const bool brackets = is(token, "[");
+        if (brackets || is_macro_name(word) || word == "__attribute__" || word == "throw") {
+            const auto next = brackets ? after(token) : after_arguments(token + 1);
+            if (word != "throw") { declared.extra += (declared.extra.empty() ? "" : " ") + written(token, next); }
+            return next;
+        }
+        return is(token, "(") ? after(token) : token + 1;
+    }
+
+    /// Parameters of a template are compared by their places.
+    [[nodiscard]] static std::map<std::string, std::string> renamed(const CDeclaration& declared) {
+        std::map<std::string, std::string> names;
+        for (std::size_t place = 0; place < declared.template_names.size(); ++place) {
+            if (!declared.template_names[place].empty()) { names[declared.template_names[place]] = "$" + std::to_string(place); }
+        }
+        // Those of a class are compared by their names.
+        return declared.is_qualified ? std::map<std::string, std::string>{} : names;
+    }
+
+    void read_parameters(CDeclaration& declared, std::size_t open) {
+        const auto close = after(open) - 1;
+        auto token = open + 1;
+        while (token < close) {
+            const auto first = token;
+            std::size_t value = none;
+            while (token < close && !is(token, ",")) {
+                if (is(token, "=") && value == none) { value = token; }
+                if (is(token, "(") || is(token, "{") || is(token, "[")) {
+                    token = after(token);
+                } else if (is(token, "<") && value == none) {
+                    token = after_angle(token);
+                } else {
+                    ++token;
+                }
+            }
+            CParameter parameter;
+            const auto last = value == none ? token : value;
+            parameter.text = written(first, last);
+            if (value != none) { parameter.value = written(value + 1, token); }
+            parameter.name = c_text::parameter_name(parameter.text);
+            auto bare = parameter.text;
+            if (const auto place = parameter.name.empty() ? none : bare.rfind(parameter.name); place != none) {
+                bare.erase(place, parameter.name.size());
+            }
+            parameter.type = normal_c_type(bare, renamed(declared));
+            if (parameter.text != "void") { declared.parameters.push_back(std::move(parameter)); }
+            ++token;
+        }
+    }
+
+    std::size_t variable(CDeclaration declared, std::size_t first, std::size_t token, std::size_t end, const Declarator& found) {
+        declared.kind = CDeclaration::Kind::variable;
+        const auto stop = past_semicolon(token, end);
+        declared.range = range(first, std::min(stop, tokens_.size()));
+        if (is(found.stop, "}") || stop > end + 1) { return found.stop + 1; }
+        declared.name = at(found.name);
+        declared.result = range(token, found.name);
+        declared.named = range(found.name, found.name + 1);
+        declared.written_type = written(token, found.name);
+        if (is(found.name - 1, "::") && word_at(found.name - 2)) {
+            declared.is_qualified = true;
+            declared.scope.emplace_back(at(found.name - 2));
+        }
+        if (found.is_pointer) {
+            declared.written_type += " " + written(found.name + 1, is(found.stop, "(") ? after(found.stop) : found.stop);
+        }
+        if (is(found.stop, "[")) { declared.written_type += "[]"; }
+        declared.type = normal_c_type(declared.written_type);
+        std::vector<std::string> others;
+        auto value = found.stop;
+        for (auto each = found.stop; each + 1 < stop;) {
+            if (is(each, ",") && word_at(each + 1)) { others.emplace_back(at(each + 1)); }
+            if (is(each, "<") && after_angle(each) < stop) {
+                each = after_angle(each);
+                continue;
+            }
+            each = is(each, "(") || is(each, "{") || is(each, "[") ? after(each) : each + 1;
+        }
+        while (value + 1 < stop && !is(value, "=") && !is(value, "{")) { ++value; }
+        if (is(value, "=") || is(value, "{")) { declared.value = written(value, stop - 1); }
+        declared.is_shared = !others.empty();
+        if (declared.result.empty()) { return stop; }  // A call of a macro, or a lone word.
+        for (const auto& other : others) {
+            CDeclaration more = declared;
+            more.name = other;
+            found_.push_back(std::move(more));
+        }
+        found_.push_back(std::move(declared));
+        return stop;
+    }
+
+    /// Skips what is no known declaration.
+    std::size_t past_body(std::size_t token, std::size_t end) const {
+        while (token < end && !is(token, ";") && !is(token, "}")) {
+            if (is(token, "{")) { return after(token); }
+            token = is(token, "(") || is(token, "[") ? after(token) : token + 1;
+        }
+        return token + 1;
+    }
+
+    std::string_view text_;
+    std::string code_;
+    std::vector<CToken> tokens_;
+    std::vector<std::size_t> closing_;
+    std::vector<CDeclaration> found_;
+};
+
+}  // namespace
+
+std::vector<CDeclaration> read_c_declarations(std::string_view text) {
+    auto found = DeclarationReader(text).read();
+    // Text that is no code may have brackets in any order.
+    std::erase_if(found, [&](const CDeclaration& each) {
+        const auto is_wrong = [&](const CRange& range) { return range.begin > range.end || range.end > text.size(); };
+        return is_wrong(each.range) || is_wrong(each.body) || is_wrong(each.result) || is_wrong(each.named) ||
+               is_wrong(each.list) || is_wrong(each.tail) || is_wrong(each.initializers);
+    });
+    return found;
+}
+
+}  // namespace agentforge::kernel
