@@ -34,22 +34,22 @@ TEST_P(ConfigSchemaRefused, is_named) {
 
 INSTANTIATE_TEST_SUITE_P(
     , ConfigSchemaRefused,
-    testing::Values(Bad{"of_a_list", R"({"type": "array"})", "must be \"object\""},
-                    Bad{"unknown_type", R"({"type": "strng"})", "must name a JSON type"},
-                    Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},
-                    Bad{"property_text", R"({"properties": {"a": "string"}})",
-                        "config_schema.properties.a must be a schema object"},
-                    Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a string"},
-                    Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
-                    Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest stands alone"},
-                    Bad{"reference_to_itself", R"({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}})",
-                        "config_schema.properties.a.anyOf has a $ref"},
-                    Bad{"reference_in_definitions", R"({"definitions": {"a": {"not": {"$ref": "#/definitions/a"}}}})",
-                        "config_schema.definitions has a $ref"},
-                    Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},
-                    Bad{"required_text", R"({"required": "a"})", "must be a list of names"},
-                    Bad{"minimum_text", R"({"properties": {"a": {"minimum": "1"}}})", "must be a number"},
-                    Bad{"unique_text", R"({"properties": {"a": {"uniqueItems": "yes"}}})", "must be true or false"}),
+    testing::Values(
+        Bad{"of_a_list", R"({"type": "array"})", "must be \"object\""},
+        Bad{"unknown_type", R"({"type": "strng"})", "must name a JSON type"},
+        Bad{"properties_list", R"({"properties": []})", "config_schema.properties must be an object"},
+        Bad{"property_text", R"({"properties": {"a": "string"}})", "config_schema.properties.a must be a schema object"},
+        Bad{"pattern_number", R"({"properties": {"a": {"pattern": 5}}})", "a.pattern must be a string"},
+        Bad{"pattern_broken", R"({"properties": {"a": {"pattern": "("}}})", "is not a regular expression"},
+        Bad{"reference", R"({"properties": {"a": {"$ref": "http://example.org"}}})", "manifest must be self-contained"},
+        Bad{"reference_to_itself", R"({"properties": {"a": {"anyOf": [{"$ref": "#/properties/a"}]}}})",
+            "config_schema.properties.a.anyOf has a $ref"},
+        Bad{"reference_in_definitions", R"({"definitions": {"a": {"not": {"$ref": "#/definitions/a"}}}})",
+            "config_schema.definitions has a $ref"},
+        Bad{"empty_enum", R"({"properties": {"a": {"enum": []}}})", "one value or more"},
+        Bad{"required_text", R"({"required": "a"})", "must be a list of names"},
+        Bad{"minimum_text", R"({"properties": {"a": {"minimum": "1"}}})", "must be a number"},
+        Bad{"unique_text", R"({"properties": {"a": {"uniqueItems": "yes"}}})", "must be true or false"}),
     [](const auto& each) { return std::string(each.param.name); });
 
 TEST(ConfigSchema, that_is_too_deep_is_named) {
