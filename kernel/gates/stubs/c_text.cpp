@@ -136,7 +136,9 @@ std::string parameter_name(std::string text) {
         const auto end = text.find_first_of(")[", pointer);
         return squeezed(text.substr(pointer + 2, end == std::string::npos ? end : end - pointer - 2));
     }
-    while (!text.empty() && text.back() == ']' && text.find('[') != std::string::npos) { text = squeezed(text.substr(0, text.rfind('['))); }
+    while (!text.empty() && text.back() == ']' && text.find('[') != std::string::npos) {
+        text = squeezed(text.substr(0, text.rfind('[')));
+    }
     auto begin = text.size();
     while (begin > 0 && is_word(text[begin - 1])) { --begin; }
     const auto name = text.substr(begin);

@@ -164,9 +164,9 @@ Result<bool> Declarations::stub_callers(const Language& language, const std::str
         }
     }
     std::map<std::string, std::string> texts_of;
-    AF_TRY(const auto existing, checkout_->files(tree));
+    AF_TRY(const auto existing, checkout_.files(tree));
     const bool is_c = language.skeletons == "c";
-    if (is_c) { AF_CHECK(read_related_files(*checkout_, language, tree, {}, existing, texts_of)); }
+    if (is_c) { AF_CHECK(read_related_files(checkout_, language, tree, {}, existing, texts_of)); }
     bool any = false;
     for (const auto& [path, numbers] : lines) {
         const auto written = files.find(path);
@@ -245,8 +245,8 @@ Result<std::vector<std::pair<std::string, std::string>>> Declarations::skeleton(
     AF_TRY(auto written, declarations(tree, interfaces, stop));
     AF_TRY(const bool replaces, replaces_lines(tree, {written.begin(), written.end()}));
     // In C and C++ an added overload, field or enumerator may break a caller, too.
-    AF_TRY(const auto* found, language(tree));
-    AF_TRY(const auto existing, checkout_->files(tree));
+    AF_TRY(const auto* found, languages_.of(tree));
+    AF_TRY(const auto existing, checkout_.files(tree));
     const bool adds = found->skeletons == "c" && std::any_of(written.begin(), written.end(), [&](const auto& each) {
                           return std::find(existing.begin(), existing.end(), each.first) != existing.end();
                       });
