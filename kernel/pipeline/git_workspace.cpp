@@ -395,22 +395,26 @@ public:
         return {};
     }
 
-    [[nodiscard]] Result<void> check_proof(const std::string& folder, const std::string& escalations) override {
-        if (options_.scratch) { return {}; }
+    [[nodiscard]] Result<std::string> check_proof(const std::string& folder, const std::string& escalations) override {
+        if (options_.scratch) { return std::string(); }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         AF_TRY(const fs::path expected, expected_proof(evidence.state.task_id));
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
         AF_TRY(const AuditVerdict verdict, verify_task(place, {processes_, options_.repository, environment}, Stop{}));
-        const bool is_own = is_expected(expected, evidence);
+        std::string why_not;
         for (const AuditFinding& finding : verdict.findings) {
-            if (finding.answer != AuditAnswer::fails || (is_own && finding.part == "signature")) { continue; }
+            if (finding.answer != AuditAnswer::fails) { continue; }
+            if (finding.part == "signature") {
+                why_not = finding.detail;
+                continue;
+            }
             return Error{"AF-AUDT-011", "the proof of task " + evidence.state.task_id + " does not hold: " + finding.detail, "",
                          "`agentforge audit verify " + short_id(evidence.state.task_id) +
                              "` lists all faults; restore the files from a backup, or with `agentforge archive restore`",
                          ErrorKind::conflict};
         }
-        return {};
+        return is_expected(expected, evidence) ? std::string() : why_not;
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder,

@@ -323,8 +323,14 @@ Result<void> check_and_expect_proof(const ControllerSetup& setup, const TaskSess
     // An error is one of signing, which the check finds.
     static_cast<void>(
         setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()).ok());
-    AF_CHECK(setup.task_workspaces.check_proof(folder, escalations));
-    return setup.task_workspaces.expect_proof(session.state().task_id, session.head().hash);
+    AF_TRY(const std::string why_not, setup.task_workspaces.check_proof(folder, escalations));
+    if (why_not.empty()) { return setup.task_workspaces.expect_proof(session.state().task_id, session.head().hash); }
+    setup.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
+                                              "no new statement about the delivery is made, because the old one's signature does "
+                                              "not hold: " +
+                                                  why_not,
+                                              session.state().stage().name});
+    return {};
 }
 
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session) {

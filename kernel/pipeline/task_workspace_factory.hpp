@@ -58,9 +58,10 @@ public:
                                                    const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
         return {};
     }
-    /// Checks that the task's files are those that its proof is about. Errors: `conflict` AF-AUDT-011.
-    [[nodiscard]] virtual Result<void> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
-        return {};
+    /// Checks that the task's files are those that its proof is about. Returns why no new proof may be made although they are:
+    /// its signature does not hold here. Empty: one may. Errors: `conflict` AF-AUDT-011.
+    [[nodiscard]] virtual Result<std::string> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
+        return std::string();
     }
 };
 

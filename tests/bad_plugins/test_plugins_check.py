@@ -63,7 +63,7 @@ FAULTS = {
     "hang_in_call": ("error", "calls", "AF-CHECK-011", f"{TOOL} hung in call() with the input \"required only\": it did not return within 400 ms and was killed", "no return within 400 ms", "use the host's services to wait"),
     "exit_in_call": ("error", "calls", "AF-CHECK-012", f"{TOOL} ended the whole process in call() with the input \"required only\": exit code 3", "exit code 3", "exit() in a plugin ends the host"),
     "huge_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output of 9437184 bytes in call()", "9437184 bytes", "Cut it"),
-    "invalid_utf8_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output that is not valid UTF-8 in call()", "\ufffd", "Give UTF-8"),
+    "invalid_utf8_output": ("warning", "calls", "AF-CHECK-016", f"{TOOL} gave an output that is not valid UTF-8 in call()", "\ufffd", "Return UTF-8"),
     "fails_without_error": ("warning", "calls", "AF-CHECK-016", f"{TOOL} failed without an error in call()", "no error", "Say why"),
     "own_memory": ("error", "calls", "AF-CHECK-016", f"{TOOL} returned a JSON value with its own memory resource in call()", "a monotonic or static resource", "<agentforge/json.hpp>"),
     "undeclared_effect": ("error", "calls", "AF-TOOL-005", "Tool 'faulty' tried to create a file and does not declare that it writes.", None, "Add the effect to the tool's spec"),

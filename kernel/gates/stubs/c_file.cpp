@@ -79,6 +79,7 @@ void CFile::include_for_skeleton(bool aborts) {
 }
 
 void CFile::finish() {
+    for (const auto& type : new_types_) { move_before_use(type); }
     if (includes_.empty()) { return; }
     const auto code = c_text::code_only(text_);
     // After the last include that is always read; else after `#pragma once` or the guard; else at the top.
@@ -126,18 +127,72 @@ std::size_t CFile::end_of_declarations() const {
     return before != std::string::npos && before > open ? line_begin(before) : line_begin(end);
 }
 
-void CFile::append(const std::vector<std::string>& spaces, const std::string& declaration) {
-    std::string block = declaration;
-    if (!spaces.empty()) {
-        // Nested one by one: C++11 and 14 lack a::b.
-        std::string head;
-        std::string tail;
-        for (const auto& each : spaces) {
-            head += (head.empty() ? "namespace " : " namespace ") + each + " {";
-            tail += "}";
-        }
-        block = head + "\n\n" + declaration + "\n" + tail + "  // namespace " + qualified_c_name(spaces) + "\n";
+namespace {
+
+std::string in_namespaces(const std::vector<std::string>& spaces, const std::string& declaration) {
+    if (spaces.empty()) { return declaration; }
+    // Nested one by one: C++11 and 14 lack a::b.
+    std::string head;
+    std::string tail;
+    for (const auto& each : spaces) {
+        head += (head.empty() ? "namespace " : " namespace ") + each + " {";
+        tail += "}";
     }
+    return head + "\n\n" + declaration + "\n" + tail + "  // namespace " + qualified_c_name(spaces) + "\n";
+}
+
+bool is_type(const CDeclaration& each) {
+    return each.kind == CDeclaration::Kind::type || each.kind == CDeclaration::Kind::enumeration ||
+           each.kind == CDeclaration::Kind::alias;
+}
+
+}  // namespace
+
+void CFile::append_type(const std::vector<std::string>& spaces, const std::string& name, const std::string& declaration) {
+    append(spaces, declaration);
+    new_types_.push_back({spaces, name, declaration, in_namespaces(spaces, declaration)});
+}
+
+const CDeclaration* CFile::user_above(const NewType& type, std::size_t place) const {
+    const auto needed = c_words(type.declaration);
+    const CDeclaration* user = nullptr;
+    for (const auto& each : declarations()) {
+        if (each.range.begin >= place) { break; }
+        if (user != nullptr && is_type(each) && each.name != type.name && needed.contains(each.name)) { return nullptr; }
+        const bool here = user == nullptr && !each.in_class && each.scope == type.spaces && each.name != type.name;
+        if (here && c_words(text_.substr(each.range.begin, each.range.end - each.range.begin)).contains(type.name)) {
+            user = &each;
+        }
+        if (user == &each && is_type(each) && needed.contains(each.name)) { return nullptr; }
+    }
+    return user;
+}
+
+void CFile::move_before_use(const NewType& type) {
+    const auto place = text_.rfind(type.block);
+    const auto* const user = place == std::string::npos ? nullptr : user_above(type, place);
+    if (user == nullptr) { return; }
+    const auto before = comment_begin(user->range.begin);
+    const bool blank_above = place > 0 && text_[place - 1] == '\n' && place > 1 && text_[place - 2] == '\n';
+    edit(place - (blank_above ? 1 : 0), type.block.size() + (blank_above ? 1 : 0), "");
+    edit(before, 0, type.declaration + "\n");
+}
+
+std::size_t CFile::comment_begin(std::size_t at) const {
+    auto begin = line_begin(at);
+    while (begin > 0) {
+        const auto above = line_begin(begin - 1);
+        const auto line = c_text::squeezed(std::string_view(text_).substr(above, begin - above));
+        const auto first = line.find_first_not_of(' ');
+        if (first == std::string::npos || (line.compare(first, 2, "//") != 0 && line.find("*/") == std::string::npos)) { break; }
+        const auto open = line.find("*/") == std::string::npos ? above : text_.rfind("/*", begin);
+        begin = line_begin(open == std::string::npos ? above : open);
+    }
+    return begin;
+}
+
+void CFile::append(const std::vector<std::string>& spaces, const std::string& declaration) {
+    const std::string block = in_namespaces(spaces, declaration);
     const auto place = end_of_declarations();
     std::string lead;
     if (place > 0 && text_[place - 1] != '\n') { lead = "\n"; }

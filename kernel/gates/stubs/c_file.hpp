@@ -42,11 +42,13 @@ public:
     void include(const std::string& line);
     /// Includes what the body of a skeleton needs.
     void include_for_skeleton(bool aborts);
-    /// Writes the required includes. Call it after all declarations.
+    /// Writes the required includes, and moves new types before their first use. Call it after all declarations.
     void finish();
 
     /// Adds a declaration at the end, in these namespaces.
     void append(const std::vector<std::string>& spaces, const std::string& declaration);
+    /// The same for a type that the file lacked. `finish` moves it before the first declaration that uses it.
+    void append_type(const std::vector<std::string>& spaces, const std::string& name, const std::string& declaration);
     /// Adds a member at the end of its class. It gets this access.
     void add_member(const CDeclaration& owner, const std::string& declaration, const std::string& access = "public");
     void replace(const CRange& range, const std::string& text);
@@ -54,6 +56,18 @@ public:
     void erase(const CRange& range);
 
 private:
+    struct NewType {
+        std::vector<std::string> spaces;
+        std::string name;
+        std::string declaration;
+        std::string block;  ///< The declaration in its namespaces, as appended.
+    };
+    void move_before_use(const NewType& type);
+    /// Returns the declaration in the scope of the type that uses it, above this place. Null if there is none, or if the type
+    /// itself needs one that comes after it.
+    [[nodiscard]] const CDeclaration* user_above(const NewType& type, std::size_t place) const;
+    /// Returns the line at which the comment above this place begins, or the place's own line.
+    [[nodiscard]] std::size_t comment_begin(std::size_t at) const;
     [[nodiscard]] std::size_t line_end(std::size_t at) const;
     [[nodiscard]] std::size_t line_begin(std::size_t at) const;
     [[nodiscard]] std::size_t guard_end() const;
@@ -67,6 +81,7 @@ private:
     bool crlf_ = false;
     bool wrote_ = false;
     std::set<std::string> includes_;
+    std::vector<NewType> new_types_;
     mutable std::optional<std::vector<CDeclaration>> read_;
 };
 

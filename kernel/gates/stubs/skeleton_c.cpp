@@ -340,7 +340,7 @@ private:
         if (const auto* owner = spaces.empty() ? nullptr : target->class_named(spaces); owner != nullptr) {
             return target->add_member(*owner, "    " + text + ";\n");
         }
-        target->append(spaces, text + ";\n");
+        target->append_type(spaces, parts.back(), text + ";\n");
     }
 
     /// True if the file has the type. Then adds what it lacks: members, bases, enumerators, another aliased type.
