@@ -826,11 +826,13 @@ private:
         voucher("statement", head.seq);
         if (note_) { compare_note(part, *text, head.seq); }
         if (head.seq != verdict_.head.seq) {
-            const std::string grown = "the statement is of record " + std::to_string(head.seq) + "; the journal has grown since";
+            const std::string of_record = " (of record " + std::to_string(head.seq) + ")";
             if (has_statement(state())) {
-                part.fault(grown + ", and the statement was not made again. If a command was killed, `agentforge gc` makes it");
+                part.fault(std::string(grown_since) + of_record +
+                           ", and no other was made. If a command was killed, `agentforge gc` makes it");
+                AF_CHECK(files_of_statement(part, *predicate, true));
             } else {  // The task continues after a delivery.
-                part.unchecked(grown);
+                part.unchecked(std::string(grown_since) + of_record);
             }
             return signature(*text, recorded_at(*named));
         }
@@ -843,7 +845,7 @@ private:
                        counted(predicate->at("gates").as_array().size(), "gate", "gates"));
             return signature(*text, recorded_at(*named));
         }
-        AF_CHECK(files_of_statement(part, *predicate));
+        AF_CHECK(files_of_statement(part, *predicate, false));
         AF_CHECK(signature(*text, recorded_at(*named)));
         if (again) { part.fault("the statement is not what the task's files give"); }
         return {};
@@ -899,14 +901,17 @@ private:
         return {};
     }
 
-    /// Checks that each file in the statement has the hash given there.
-    Result<void> files_of_statement(Part& part, const json::object& predicate) {
+    /// Checks that each file in the statement has the hash given there. `has_grown`: not those that grow with the journal.
+    Result<void> files_of_statement(Part& part, const json::object& predicate, bool has_grown) {
+        const auto grows = [&](std::string_view name) {
+            return has_grown && (name == "actions.yaml" || name == "artifacts/blobs/blobs.yaml");
+        };
         AF_TRY(const auto files, files_of_task(*evidence_));
         static const json::object nothing;
         const json::object* const named = object_at(predicate, "files");
         const json::object& expected = named != nullptr ? *named : nothing;
         for (const auto& [name, hash] : expected) {
-            if (is_transient_file(name) || (place_.escalations.empty() && is_question(name))) { continue; }
+            if (is_transient_file(name) || grows(name) || (place_.escalations.empty() && is_question(name))) { continue; }
             const auto found = files.find(std::string(name));
             if (found == files.end()) {
                 part.fault(std::string(name) + ", which the statement names, is missing");

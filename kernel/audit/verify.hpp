@@ -27,6 +27,9 @@ struct AuditFinding {
     std::string detail;
 };
 
+/// How the finding begins that says of a completed task that records follow its statement.
+inline constexpr std::string_view grown_since = "the journal has grown since its statement";
+
 /// Evidence outside the journal that names one of its records.
 struct AuditVoucher {
     std::string who;   ///< trailer, state, refs, log, archive, statement

@@ -60,6 +60,7 @@ struct Journal::State {
     /// Errors: AF-JRNL-003, AF-JRNL-006 something else changed the file.
     Result<void> check_untouched();
     Result<void> write_line(std::string_view line);
+    std::function<void(std::string_view head, std::string_view next)> before_append;
 };
 
 namespace {
@@ -625,11 +626,16 @@ Result<Record> Journal::append(json::object body) {
     }
     record.at = state.size;
     AF_CHECK(state.check_untouched());
+    if (state.before_append) { state.before_append(state.head.hash, record.hash); }
     AF_CHECK(state.write_line(line));
     state.size += line.size();
     state.sum.add(line);
     state.head = {record.seq, record.hash};
     return record;
+}
+
+void Journal::before_append(std::function<void(std::string_view head, std::string_view next)> call) {
+    state_->before_append = std::move(call);
 }
 
 const JournalHead& Journal::head() const noexcept { return state_->head; }

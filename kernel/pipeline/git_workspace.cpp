@@ -21,6 +21,7 @@
 #include "pipeline/gates_without_task.hpp"
 #include "pipeline/task_workspace.hpp"
 #include "pipeline/task_workspace_factory.hpp"
+#include "task/own_journal.hpp"
 
 namespace agentforge::kernel {
 
@@ -352,69 +353,69 @@ public:
         return task_workspace;
     }
 
-    [[nodiscard]] Result<void> expect_proof(const std::string& task_id, const std::string& head) override {
-        if (options_.scratch) { return {}; }
-        AF_TRY(const fs::path file, expected_proof(task_id));
-        AF_CHECK(make_directories(file.parent_path()));
-        return write_file_atomic(file, head + "\n", Durability::synced);
-    }
-
     [[nodiscard]] Result<void> state_proof(const std::string& folder, const std::string& escalations, const std::string& sign,
                                            std::chrono::system_clock::time_point now) override {
         if (options_.scratch) { return {}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
-        if (!has_statement(evidence.state)) { return {}; }
-        AF_TRY(const fs::path expected, expected_proof(evidence.state.task_id));
-        if (!is_expected(expected, evidence)) { return {}; }
+        AF_TRY(const OwnJournal own, own_journal(evidence));
+        if (!has_statement(evidence.state)) {
+            if (evidence.state.status == TaskStatus::aborted) { own.forget(); }
+            return {};
+        }
+        const bool is_own = own.has_written(evidence.head().hash);
+        const fs::path file = fs::path(folder) / statement_file;
+        const fs::path sealed = fs::path(folder) / signature_file;
+        const auto stated = read_file(file, largest_file);
+        const bool is_signed = evidence.state.delivery.signed_.value_or(false);
+        if (!is_own && is_signed) { return stated.ok() ? Result<void>() : foreign_journal(evidence.state.task_id); }
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(const std::string statement, make_statement(evidence, repository));
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const PersonName committer = git_person(repository, environment, "COMMITTER");
-        const fs::path file = fs::path(folder) / statement_file;
-        const fs::path sealed = fs::path(folder) / signature_file;
         std::error_code none;
         if (fs::is_symlink(file.parent_path(), none)) { fs::remove(file.parent_path(), none); }  // It may lead anywhere.
         AF_CHECK(make_directories(file.parent_path()));
-        const auto stated = read_file(file, largest_file);
         auto signature = read_file(sealed, largest_file);
         // A signature of this very statement stays: the folder may come from someone else.
         if (!stated.ok() || *stated != statement || !signature.ok() || signature->empty()) {
-            signature = sign_statement({processes_, options_.repository, environment}, sign,
+            signature = sign_statement({processes_, options_.repository, environment}, is_own ? sign : "never",
                                        committer.name + " <" + committer.email + ">", statement, Stop{});
             fs::remove(sealed, none);  // The signature of the previous statement.
             AF_CHECK(write_file_atomic(file, statement, Durability::synced));
             if (signature.ok() && !signature->empty()) { AF_CHECK(write_file_atomic(sealed, *signature, Durability::synced)); }
         }
-        if (GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
+        if (is_own && GitConfiguration(options_.repository).flag("agentforge.statementNote") && !evidence.state.commit.empty()) {
             AF_CHECK(
                 write_note(options_.repository, {evidence.state.commit, statement + (signature.ok() ? *signature : std::string()),
                                                  committer.name, committer.email, now}));
         }
-        if (!signature.ok()) { return signature.error(); }
-        fs::remove(expected, none);
-        return {};
+        return signature.ok() ? Result<void>() : Result<void>(signature.error());
     }
 
-    [[nodiscard]] Result<std::string> check_proof(const std::string& folder, const std::string& escalations) override {
-        if (options_.scratch) { return std::string(); }
+    [[nodiscard]] Result<bool> check_proof(const std::string& folder, const std::string& escalations) override {
+        if (options_.scratch) { return false; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
-        AF_TRY(const fs::path expected, expected_proof(evidence.state.task_id));
+        AF_TRY(const OwnJournal own, own_journal(evidence));
+        const bool is_own = own.has_written(evidence.head().hash);
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
         AF_TRY(const AuditVerdict verdict, verify_task(place, {processes_, options_.repository, environment}, Stop{}));
-        std::string why_not;
+        std::error_code none;
+        bool signature_holds = fs::exists(fs::path(folder) / signature_file, none);
         for (const AuditFinding& finding : verdict.findings) {
-            if (finding.answer != AuditAnswer::fails) { continue; }
             if (finding.part == "signature") {
-                why_not = finding.detail;
+                signature_holds = signature_holds && finding.answer == AuditAnswer::holds;
                 continue;
             }
+            // A killed process of this machine owes the statement about its last records.
+            const bool is_owed = is_own && finding.part == "statement" && finding.detail.starts_with(grown_since);
+            if (finding.answer != AuditAnswer::fails || is_owed) { continue; }
             return Error{"AF-AUDT-011", "the proof of task " + evidence.state.task_id + " does not hold: " + finding.detail, "",
                          "`agentforge audit verify " + short_id(evidence.state.task_id) +
                              "` lists all faults; restore the files from a backup, or with `agentforge archive restore`",
                          ErrorKind::conflict};
         }
-        return is_expected(expected, evidence) ? std::string() : why_not;
+        return is_own || signature_holds;
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder,
@@ -424,26 +425,17 @@ public:
     }
 
 private:
-    /// Returns the file that says after which record this machine was about to end the task.
-    [[nodiscard]] Result<fs::path> expected_proof(const std::string& task_id) const {
-        AF_TRY(const Repository repository, Repository::open(options_.repository));
-        return fs::path(options_.state_directory) / "proofs" / sha256(repository.git_directory().string()).substr(0, 12) /
-               task_id;
+    [[nodiscard]] Result<OwnJournal> own_journal(const TaskEvidence& evidence) const {
+        AF_TRY(fs::path place, own_journals(options_.state_directory, options_.repository));
+        return OwnJournal(std::move(place), evidence.state.task_id);
     }
 
-    /// True if a process of this machine was about to write the records after the marked one.
-    [[nodiscard]] static bool is_expected(const fs::path& mark, const TaskEvidence& evidence) {
-        const auto head = read_file(mark, 200);
-        if (!head.ok()) { return false; }
-        for (auto record = evidence.records.rbegin(); record != evidence.records.rend(); ++record) {
-            if (*head == record->hash + "\n") { return true; }
-            const std::string_view type = record->type();
-            if (type != records::TaskCompleted::type && type != records::RebasePrepared::type && type != records::Rebased::type &&
-                type != records::Note::type) {  // A rebase that the gate refused.
-                return false;
-            }
-        }
-        return false;
+    [[nodiscard]] static Error foreign_journal(const std::string& task_id) {
+        return Error{"AF-AUDT-013",
+                     "this machine did not write the whole journal of task " + task_id +
+                         ", so it does not sign a statement about the delivery",
+                     "", "sign on the machine that began the task: `agentforge resume " + short_id(task_id) + "`",
+                     ErrorKind::denied};
     }
 
     /// Returns git's output.
@@ -467,6 +459,11 @@ private:
 };
 
 }  // namespace
+
+Result<fs::path> own_journals(const std::string& state_directory, const std::string& repository) {
+    AF_TRY(const Repository opened, Repository::open(repository));
+    return fs::path(state_directory) / "proofs" / sha256(opened.git_directory().string()).substr(0, 12);
+}
 
 std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options, ProcessRunner& processes) {
     return std::make_unique<GitTaskWorkspaces>(std::move(options), processes);

@@ -249,9 +249,6 @@ Result<void> TaskRun::end_with_all_tests() {
 TaskRun::Step TaskRun::apply(const effect::CompleteTask& complete) {
     AF_CHECK(end_with_all_tests());
     AF_CHECK(acceptance_.save_finals());
-    if (has_delivered(task_.state())) {
-        AF_CHECK(task_.setup.task_workspaces.expect_proof(task_.state().task_id, task_.session->head().hash));
-    }
     AF_CHECK(task_.session->record(records::TaskCompleted{complete.exit_stage, complete.exit_type}));
     return true;
 }
@@ -317,19 +314,10 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 
-Result<void> check_and_expect_proof(const ControllerSetup& setup, const TaskSession& session) {
-    const std::string folder = session.paths().root.string();
-    const std::string escalations = setup.escalations.directory().string();
-    // An error is one of signing, which the check finds.
-    static_cast<void>(
-        setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now()).ok());
-    AF_TRY(const std::string why_not, setup.task_workspaces.check_proof(folder, escalations));
-    if (why_not.empty()) { return setup.task_workspaces.expect_proof(session.state().task_id, session.head().hash); }
-    setup.services.events.event(event::Logged{static_cast<std::uint64_t>(LogLevel::warning),
-                                              "no new statement about the delivery is made, because the old one's signature does "
-                                              "not hold: " +
-                                                  why_not,
-                                              session.state().stage().name});
+Result<void> check_proof(const ControllerSetup& setup, TaskSession& session) {
+    AF_TRY(const bool is_known,
+           setup.task_workspaces.check_proof(session.paths().root.string(), setup.escalations.directory().string()));
+    if (is_known) { session.adopt(); }
     return {};
 }
 

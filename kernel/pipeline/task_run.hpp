@@ -97,8 +97,8 @@ private:
 
 /// Writes the signed statement about an ended task's delivery, then archives the task in the repository. Failures are warnings.
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session);
-/// Before records are added to a task with a proof: checks the proof, and makes the one that a killed process owed. If it holds,
-/// the next `prove_and_archive` states the proof again. Errors: AF-AUDT-011.
-[[nodiscard]] Result<void> check_and_expect_proof(const ControllerSetup& setup, const TaskSession& session);
+/// Before records are added to a task with a proof: checks the proof. If it shows who made it, the next `prove_and_archive`
+/// states it again. Errors: AF-AUDT-011.
+[[nodiscard]] Result<void> check_proof(const ControllerSetup& setup, TaskSession& session);
 
 }  // namespace agentforge::kernel

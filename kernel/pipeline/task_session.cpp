@@ -87,10 +87,19 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
       paths_(std::move(paths)),
       lock_(std::move(lock)),
       journal_(std::move(journal)),
+      own_journal_(store.own_journals(), paths_.root.filename().string()),
       blobs_(paths_.blobs(), store.durability()),
       clock_(clock),
       redactor_(redactor),
-      steps_(paths_.journal()) {}
+      steps_(paths_.journal()) {
+    journal_.before_append(
+        [this](std::string_view head, std::string_view next) { is_own_ = is_own_ && own_journal_.note(head, next); });
+}
+
+void TaskSession::adopt() {
+    const std::string& head = journal_.head().hash;
+    is_own_ = own_journal_.note(head, head);
+}
 
 Result<std::unique_ptr<TaskSession>> TaskSession::make(
     TaskStore& store, const json::object& task,
@@ -119,6 +128,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::create(TaskStore& store, const
         AF_TRY(const json::object header, header_of(paths, task, clock));
         AF_TRY(Journal journal, Journal::create(paths.journal(), header, disk_of(store)));
         std::unique_ptr<TaskSession> session(new TaskSession(store, paths, std::move(lock), std::move(journal), clock, redactor));
+        session->is_own_ = true;
         AF_CHECK(session->record(created));
         if (begin) { AF_CHECK(begin(*session)); }
         return session;
@@ -139,6 +149,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
             json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
+        session->is_own_ = true;
         AF_CHECK(session->record(
             records::Forked{std::string(task.at("task_id").as_string()), session->state_.task_id, session->state_.steps}));
         AF_CHECK(session->write_artifacts());
@@ -217,6 +228,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, is_this_tasks));
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
+    session->is_own_ = session->own_journal_.has_written(session->journal_.head().hash);
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }

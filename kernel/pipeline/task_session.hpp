@@ -20,6 +20,7 @@
 #include "journal/blob_store.hpp"
 #include "journal/journal.hpp"
 #include "secrets/redactor.hpp"
+#include "task/own_journal.hpp"
 #include "task/state.hpp"
 #include "task/step_index.hpp"
 #include "task/task_store.hpp"
@@ -71,6 +72,8 @@ public:
                                                                    std::string_view command,
                                                                    const Redactor& redactor = nothing_hidden(),
                                                                    RequestFile needs = RequestFile::required);
+    /// Takes the journal for this machine's own from here on (OwnJournal). For one whose signed statement holds.
+    void adopt();
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
     [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }
@@ -143,6 +146,8 @@ private:
     TaskPaths paths_;
     std::optional<TaskLock> lock_;
     Journal journal_;
+    OwnJournal own_journal_;
+    bool is_own_ = false;  ///< This machine wrote all of the journal, so it notes what it adds.
     BlobStore blobs_;
     Clock& clock_;
     const Redactor& redactor_;

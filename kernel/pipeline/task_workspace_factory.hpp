@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -47,21 +48,19 @@ public:
     /// Archives a task's folder and its escalations in the repository. Replaces the task's previous archive.
     [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder,
                                                const std::string& escalations) = 0;
-    /// Notes outside the repository that this process is about to complete the task, or to rebase it, after the record with this
-    /// hash. Only such a journal gets a statement: `state_proof` would sign any other with the user's key, too. Errors: `io`.
-    [[nodiscard]] virtual Result<void> expect_proof(const std::string& /*task_id*/, const std::string& /*head*/) { return {}; }
     /// Writes the statement about the task's delivery into its folder, signed as the user's commits are, and as a git note if
-    /// `git config agentforge.statementNote` says so (docs/audit.md). Does nothing if the task has not completed a delivery, or
-    /// if this machine did not expect its last records. Can be repeated until the signature is made. Errors: AF-AUDT-001, and
-    /// those of `make_statement`. The statement is written even if it cannot be signed.
+    /// `git config agentforge.statementNote` says so (docs/audit.md). Does nothing if the task has not completed a delivery.
+    /// Signs only a journal that this machine wrote (OwnJournal). Can be repeated until the signature is made. Errors:
+    /// AF-AUDT-001, AF-AUDT-013 the commit is signed, and this machine did not write the journal; those of `make_statement`. The
+    /// statement is written even if it cannot be signed.
     [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
                                                    const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
         return {};
     }
-    /// Checks that the task's files are those that its proof is about. Returns why no new proof may be made although they are:
-    /// its signature does not hold here. Empty: one may. Errors: `conflict` AF-AUDT-011.
-    [[nodiscard]] virtual Result<std::string> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
-        return std::string();
+    /// Checks that the task's files are those that its proof is about. True if the proof shows who made them: this machine wrote
+    /// the journal, or the statement's signature holds. Errors: `conflict` AF-AUDT-011.
+    [[nodiscard]] virtual Result<bool> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
+        return false;
     }
 };
 
@@ -78,5 +77,8 @@ struct GitTaskWorkspaceOptions {
 /// Makes workspaces from worktrees of the user's repository, with gates as subprocesses.
 [[nodiscard]] std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options,
                                                                              ProcessRunner& processes);
+
+/// Returns the folder for OwnJournal of this repository's tasks. Errors: those of Repository::open.
+[[nodiscard]] Result<std::filesystem::path> own_journals(const std::string& state_directory, const std::string& repository);
 
 }  // namespace agentforge::kernel

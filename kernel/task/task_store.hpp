@@ -124,6 +124,10 @@ public:
     void observe(RecordObserver* observer) noexcept { observer_ = observer; }
     [[nodiscard]] RecordObserver* observer() const noexcept { return observer_; }
 
+    /// Sessions note in this folder, outside the repository, which records they write (OwnJournal). Empty: they do not.
+    void note_own_journals(std::filesystem::path folder) { own_journals_ = std::move(folder); }
+    [[nodiscard]] const std::filesystem::path& own_journals() const noexcept { return own_journals_; }
+
 private:
     /// True if the task has only the files that `create` writes, and none of them names a record.
     [[nodiscard]] bool is_only_a_request(std::string_view task_id) const;
@@ -131,6 +135,7 @@ private:
     std::filesystem::path root_;
     Durability durability_;
     RecordObserver* observer_ = nullptr;
+    std::filesystem::path own_journals_;
 };
 
 /// Reads and writes artifact files with their envelope.

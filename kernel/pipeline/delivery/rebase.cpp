@@ -244,7 +244,7 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     Rebaser rebaser(*session, *task_workspace, setup_.services);
     if (!dry_run) {
-        AF_CHECK(check_and_expect_proof(setup_, *session));
+        AF_CHECK(check_proof(setup_, *session));
         AF_CHECK(rebaser.finish_earlier());
     }
     auto result = rebaser.run(dry_run);
