@@ -858,9 +858,10 @@ private:
         if (archived || note_) {
             verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
         } else if (needs_signature() || (place_.is_archive && is_recorded)) {
-            verdict_.add("statement", AuditAnswer::fails,
-                         std::string("the task carries no statement") + (needs_signature() ? ", but its commit is signed" : "") +
-                             ": the statement was removed, or could not be written");
+            verdict_.add(
+                "statement", AuditAnswer::fails,
+                std::string("the task carries no statement") + (needs_signature() ? ", but its commit is signed" : "") +
+                    ": the statement was removed, or could not be written. If a command was killed, `agentforge gc` makes it");
         } else {
             verdict_.add("statement", AuditAnswer::unchecked,
                          "the task carries no statement: an older version delivered it, or it could not be written");

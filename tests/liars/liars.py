@@ -167,7 +167,7 @@ def main():
     arguments = read_arguments(parser)
 
     liars = {}
-    every = {f"{file.parent.name}/{file.stem}": file for file in sorted((HERE / "cases").glob("*/*.yaml"))}
+    every = {f"{file.parent.name}/{file.stem}": file for file in sorted((HERE / arguments.folder).glob("*/*.yaml"))}
     refuse_unknown(parser, arguments.names, every)
     for name, file in every.items():
         if arguments.names and name not in arguments.names and file.parent.name not in arguments.names:

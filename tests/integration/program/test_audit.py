@@ -672,6 +672,31 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.git("commit", "-q", "-m", "Meanwhile")
         self.assert_error(self.go_on("rebase", self.id), "AF-AUDT-011", "agentforge audit verify")
 
+    def test_a_task_that_another_machine_began_is_not_signed(self):
+        """As if the repository had brought a task of which only the last record is missing."""
+        folder = self.task_folder(self.id)
+        journal = folder / "actions.yaml"
+        lines = journal.read_bytes().splitlines(keepends=True)
+        self.assertIn(b'"type": "task_completed"', lines[-1])
+        journal.write_bytes(b"".join(lines[:-1]))
+        (folder / "state.yaml").unlink()
+        shutil.rmtree(folder / "proof")
+        shutil.rmtree(self.state / "proofs")
+        self.git("update-ref", "-d", self.reference)
+        self.git("notes", "--ref", "agentforge", "remove", self.commit)
+        self.assertIn("AF-AUDT-013", self.assert_code(self.go_on("resume", self.id), 0).err)
+        self.assertFalse((folder / "proof").exists())
+        self.assertIn("the task carries no statement, but its commit is signed", " ".join(self.faults(self.verify(self.id))))
+
+    def test_a_killed_process_owes_a_signature_that_the_next_one_makes(self):
+        folder = self.task_folder(self.id)
+        (folder / "proof/statement.json.sig").unlink()
+        self.git("update-ref", "-d", self.reference)
+        self.git("notes", "--ref", "agentforge", "remove", self.commit)
+        self.assertIn("agentforge resume", self.faults(self.verify(self.id))[0])
+        self.assert_code(self.go_on("resume", self.id), 0)
+        self.assert_verified(self.verify(self.id))
+
     def test_a_folder_with_the_name_of_the_branch(self):
         other = self.repository / "agentforge"
         other.mkdir()

@@ -199,7 +199,10 @@ class TestDelivery(ProgramTest):
     def test_no_worktree_is_left(self):
         self.assertEqual(len(self.git("worktree", "list").splitlines()), 1)
         self.assertFalse((self.repository / ".git" / "worktrees").exists() and any((self.repository / ".git" / "worktrees").iterdir()))
-        self.assertEqual([path for path in self.shared.state.rglob("*") if path.is_file()], [self.shared.state / "redaction.key"])
+        files = sorted(path for path in self.shared.state.rglob("*") if path.is_file())
+        (journal,) = (self.shared.state / "proofs").glob("*/*")     # The last record that this machine wrote.
+        self.assertEqual(files, [journal, self.shared.state / "redaction.key"])
+        self.assertIn(self.journal()[-1]["hash"], journal.read_text())
 
     def test_every_yaml_file_is_valid_yaml(self):
         files = sorted((self.repository / ".agentforge").rglob("*.yaml"))
