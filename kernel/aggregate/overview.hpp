@@ -44,7 +44,7 @@ struct TaskOverview {
     std::optional<Error> problem;  ///< Why the journal cannot be read. The other fields are then from `state.yaml`.
     LastActivity activity;
 
-    // From the folded state. The overview of a listing's line has the defaults.
+    // Computed from the folded state. The lines of a listing have the default values.
     bool can_resume = true;  ///< False if the task failed for a reason that `resume` cannot change.
     bool can_be_extended =
         false;                 ///< True if stages follow, and the task has ended or shows the artifact that it would end with.

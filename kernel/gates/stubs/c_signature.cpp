@@ -216,7 +216,7 @@ std::string without_c_template(const std::string& text) {
 
 namespace {
 
-/// True for one line, or lines that all but the last end with a backslash.
+/// True for a single line, or for lines that are joined: each but the last ends with a backslash.
 bool is_one_line(const std::string& text) {
     for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
         const bool is_end = text.find_first_not_of(" \t\r\n", at) == std::string::npos;

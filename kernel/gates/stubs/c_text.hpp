@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions over the text of C and C++ files.
+// Functions that search and change the text of C and C++ files.
 #pragma once
 
 #include <initializer_list>
