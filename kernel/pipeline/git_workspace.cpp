@@ -358,10 +358,7 @@ public:
         if (options_.scratch) { return {}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         AF_TRY(const OwnJournal own, own_journal(evidence));
-        if (!has_statement(evidence.state)) {
-            if (evidence.state.status == TaskStatus::aborted) { own.forget(); }
-            return {};
-        }
+        if (!has_statement(evidence.state)) { return {}; }
         const bool is_own = own.has_written(evidence.head().hash);
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;

@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "journal/journal_tail.hpp"
 #include "pipeline/artifact_files.hpp"
 #include "task/journal_fold.hpp"
 
@@ -73,6 +74,28 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
         }
     }
     return {};
+}
+
+/// True if this machine wrote the parent's journal up to the record: it leads without a gap to one that OwnJournal names.
+bool wrote_up_to(const TaskStore& store, const TaskPaths& parent, const Record& record) {
+    constexpr int most_rounds = 5;  // The parent may be running.
+    const OwnJournal own(store.own_journals(), parent.root.filename().string());
+    const auto files = Journal::files(parent.journal());
+    if (!files.ok()) { return false; }
+    JournalOffset at = files->size() == 1 ? record.at : 0;  // An offset in a journal that it continues is not one in its own.
+    for (int round = 0; round < most_rounds; ++round) {
+        std::string head;
+        bool is_whole = true;
+        const auto read = JournalTail::read_from(parent.journal(), at, [&](const Record& next) {
+            if (next.seq < record.seq) { return true; }
+            is_whole = head.empty() ? next.hash == record.hash : next.body.at("prev").as_string() == head;
+            head = next.hash;
+            return is_whole;
+        });
+        if (!read.ok() || !is_whole || head.empty()) { return false; }
+        if (own.has_written(head)) { return true; }
+    }
+    return false;
 }
 
 JournalDisk& disk_of(const TaskStore& store) {
@@ -149,7 +172,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
             json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
-        session->is_own_ = true;
+        session->is_own_ = wrote_up_to(from.store, parent, from.record);
         AF_CHECK(session->record(
             records::Forked{std::string(task.at("task_id").as_string()), session->state_.task_id, session->state_.steps}));
         AF_CHECK(session->write_artifacts());

@@ -28,9 +28,4 @@ bool OwnJournal::note(std::string_view head, std::string_view next) {
     return opened_.valid() && ::pwrite(opened_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
-void OwnJournal::forget() const {
-    std::error_code none;
-    if (!file_.empty()) { fs::remove(file_, none); }
-}
-
 }  // namespace agentforge::kernel

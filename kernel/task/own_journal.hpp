@@ -21,8 +21,6 @@ public:
     /// Notes that the record `next` is about to follow the record `head`. Not synced: after a power cut, the machine may not know
     /// its own journal. Returns false if it cannot be noted. Cost: one write of 130 bytes.
     [[nodiscard]] bool note(std::string_view head, std::string_view next);
-    /// Removes the file: the journal will never need a statement.
-    void forget() const;
 
 private:
     std::filesystem::path file_;

@@ -688,6 +688,18 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.assertFalse((folder / "proof").exists())
         self.assertIn("the task carries no statement, but its commit is signed", " ".join(self.faults(self.verify(self.id))))
 
+    def test_a_fork_is_signed_only_if_this_machine_wrote_its_history(self):
+        step = max(step["step"] for step in self.steps(self.id) if step["phase"] == "red")
+
+        def fork():
+            return self.assert_code(self.go_on("fork", self.id, "--from-step", step, "--json"), 0)
+        own = fork()
+        self.assert_verified(self.verify(own.json["task_id"]))
+        shutil.rmtree(self.state / "proofs")
+        foreign = fork()
+        self.assertIn("AF-AUDT-013", foreign.err)
+        self.assertFalse((self.task_folder(foreign.json["task_id"]) / "proof/statement.json.sig").exists())
+
     def test_a_killed_process_owes_a_signature_that_the_next_one_makes(self):
         folder = self.task_folder(self.id)
         (folder / "proof/statement.json.sig").unlink()
