@@ -7,21 +7,21 @@
 
 #include "gates/stubs/c_text.hpp"
 #include "gates/stubs/c_tokens.hpp"
+#include "gates/stubs/c_types.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-using c_text::is_word;
-
 constexpr std::size_t none = std::string_view::npos;
+
+/// People nest a few scopes; more could exhaust the stack.
+constexpr std::size_t most_scopes = 100;
 
 constexpr std::array<std::string_view, 17> specifiers{
     "static",  "inline",   "extern",       "virtual",   "explicit", "constexpr", "consteval",  "friend",       "constinit",
     "mutable", "register", "thread_local", "_Noreturn", "noreturn", "__inline",  "__inline__", "_Thread_local"};
 constexpr std::array<std::string_view, 9> words_with_brackets{"decltype", "alignas",  "__attribute__", "__declspec", "noexcept",
                                                               "explicit", "requires", "typeof",        "_Alignas"};
-
-bool is_any(std::string_view word, const auto& words) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
 /// True for a name such as `EXPORT` or `API_CALL`: in a declaration, probably a macro.
 bool is_macro_name(std::string_view word) {
@@ -31,83 +31,6 @@ bool is_macro_name(std::string_view word) {
            word.front() != '0' && !(word.front() >= '1' && word.front() <= '9');
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& each : words) { text += (text.empty() ? "" : " ") + each; }
-    return text;
-}
-
-/// The words of a type before its first `*` or `&`, in one order: `const`, then the others.
-std::string normal_base(std::vector<std::string> words, bool keeps_const) {
-    int depth = 0;
-    bool is_const = false;
-    bool sized = false;
-    std::vector<std::string> others;
-    for (const auto& each : words) {
-        if (each == "<") { ++depth; }
-        if (each == ">") { --depth; }
-        if (depth == 0 && each == "const") {
-            is_const = true;
-            continue;
-        }
-        if (depth == 0 && (each == "unsigned" || each == "short" || each == "long" || each == "signed")) { sized = true; }
-        others.push_back(each);
-    }
-    if (sized) {
-        std::erase(others, "int");
-        std::erase(others, "signed");
-        std::sort(others.begin(), others.end(), std::greater<>());
-        if (others.empty()) { others.emplace_back("int"); }
-    }
-    return (is_const && keeps_const ? "const " : "") + joined(others);
-}
-
-}  // namespace
-
-std::string normal_c_type(std::string_view type, const std::map<std::string, std::string>& renamed) {
-    static constexpr std::array<std::string_view, 11> skipped{
-        "struct", "class", "enum", "union", "typename", "register", "restrict", "__restrict", "volatile", "static", "template"};
-    const auto code = c_text::code_only(type);
-    std::vector<std::string> base;
-    std::vector<std::string> marks;
-    int depth = 0;
-    for (const auto& token : c_tokens_of(code)) {
-        std::string word = code.substr(token.begin, token.end - token.begin);
-        if (is_any(word, skipped)) { continue; }
-        if (const auto other = renamed.find(word); other != renamed.end()) { word = other->second; }
-        if (word == "::") {
-            // `a::b` is compared as `b`.
-            if (!base.empty() && (is_word(base.back().front()))) { base.pop_back(); }
-            continue;
-        }
-        if (word == "<" || word == "(") { ++depth; }
-        if (word == ">" || word == ")") { --depth; }
-        const bool marked = depth == 0 && (word == "*" || word == "&" || word == "[");
-        if (marked || (!marks.empty() && depth == 0)) {
-            if (word == "[") { word = "*"; }
-            // A `const` after the last `*` is that of the parameter itself.
-            if (word == "*" || word == "&" || word == "const") { marks.push_back(word); }
-        } else {
-            base.push_back(word);
-        }
-    }
-    if (!marks.empty() && marks.back() == "const") { marks.pop_back(); }
-    auto text = normal_base(std::move(base), !marks.empty());
-    for (const auto& each : marks) { text += each == "const" ? " const" : each; }
-    return text;
-}
-
-std::set<std::string> c_words(std::string_view text) {
-    std::set<std::string> words;
-    const auto code = c_text::code_only(text);
-    for (const auto& token : c_tokens_of(code)) {
-        if (is_word(code[token.begin])) { words.insert(code.substr(token.begin, token.end - token.begin)); }
-    }
-    return words;
-}
-
-namespace {
-
 /// Where a declaration is.
 struct CPlace {
     std::vector<std::string> scope;
@@ -116,84 +39,26 @@ struct CPlace {
     std::string access;  ///< Empty outside classes.
 };
 
-class DeclarationReader {
+class DeclarationReader : private CTokens {
 public:
-    explicit DeclarationReader(std::string_view text)
-        : text_(text), code_(without_c_directives(c_text::code_only(text, '0'))), tokens_(c_tokens_of(code_)) {
-        match_brackets();
-    }
+    using CTokens::CTokens;
 
     std::vector<CDeclaration> read() {
-        scope(0, tokens_.size(), {});
+        scope(0, size(), {});
         return std::move(found_);
     }
 
 private:
-    // ---- tokens
-    [[nodiscard]] std::string_view at(std::size_t token) const {
-        return token < tokens_.size()
-                   ? std::string_view(code_).substr(tokens_[token].begin, tokens_[token].end - tokens_[token].begin)
-                   : std::string_view();
-    }
-    [[nodiscard]] bool is(std::size_t token, std::string_view word) const { return at(token) == word; }
-    [[nodiscard]] bool word_at(std::size_t token) const { return token < tokens_.size() && is_word(code_[tokens_[token].begin]); }
-    [[nodiscard]] std::size_t begin(std::size_t token) const {
-        return token < tokens_.size() ? tokens_[token].begin : text_.size();
-    }
-    /// Literals were replaced by zeros.
-    [[nodiscard]] bool is_literal(std::size_t token) const { return at(token).starts_with("00"); }
-    /// From one token to before another.
-    [[nodiscard]] CRange range(std::size_t first, std::size_t last) const {
-        if (first >= last) { return {begin(first), begin(first)}; }
-        return {begin(first), tokens_[last - 1].end};
-    }
-    [[nodiscard]] std::string written(std::size_t first, std::size_t last) const {
-        const auto where = range(first, last);
-        return c_text::squeezed(std::string_view(text_).substr(where.begin, where.end - where.begin));
-    }
-
-    void match_brackets() {
-        closing_.assign(tokens_.size(), none);
-        std::vector<std::size_t> open;
-        for (std::size_t token = 0; token < tokens_.size(); ++token) {
-            const auto word = at(token);
-            if (word == "(" || word == "[" || word == "{") { open.push_back(token); }
-            if (word == ")" || word == "]" || word == "}") {
-                static constexpr std::string_view opening = "([{";
-                const char wanted = opening[std::string_view(")]}").find(word.front())];
-                if (open.empty() || at(open.back()).front() != wanted) { continue; }
-                closing_[open.back()] = token;
-                open.pop_back();
-            }
-        }
-    }
-    /// The token after the bracket that closes this one; the end of all: none.
-    [[nodiscard]] std::size_t after(std::size_t token) const {
-        return closing_[token] == none ? tokens_.size() : closing_[token] + 1;
-    }
-    /// The token after the `>` that closes this `<`.
-    [[nodiscard]] std::size_t after_angle(std::size_t token) const {
-        int depth = 0;
-        while (token < tokens_.size()) {
-            if (is(token, "(") || is(token, "[") || is(token, "{")) {
-                token = after(token);
-                continue;
-            }
-            if (is(token, ";")) { return token; }
-            if (is(token, "<")) { ++depth; }
-            if (is(token, ">") && --depth == 0) { return token + 1; }
-            ++token;
-        }
-        return token;
-    }
-
     // ---- scopes
     /// Returns the access of members at its end.
     std::string scope(std::size_t token, std::size_t end, CPlace place) {
+        if (depth_ == most_scopes) { return place.access; }
+        ++depth_;
         while (token < end) {
             const auto next = statement(token, end, place);
             token = std::max(next, token + 1);
         }
+        --depth_;
         return place.access;
     }
 
@@ -201,7 +66,7 @@ private:
         if (is(token, ";") || is(token, "}")) { return token + 1; }
         if (!place.access.empty()) {
             for (const std::size_t colon : {token + 1, token + 2}) {
-                const bool label = is(colon, ":") && word_at(token) && (colon == token + 1 || word_at(token + 1));
+                const bool label = is(colon, ":") && is_word_at(token) && (colon == token + 1 || is_word_at(token + 1));
                 const auto word = at(token);
                 if (!label || (word != "public" && word != "protected" && word != "private" && !is_macro_name(word))) {
                     continue;
@@ -223,10 +88,10 @@ private:
 
     /// Skips `Q_OBJECT` or `DECLARE_THING(x)` on a line of its own.
     [[nodiscard]] std::size_t after_macro(std::size_t token) const {
-        if (!is_macro_name(at(token)) || !tokens_[token].first_on_line) { return token; }
+        if (!is_macro_name(at(token)) || !is_first_on_line(token)) { return token; }
         const auto next = is(token + 1, "(") ? after(token + 1) : token + 1;
-        if (next >= tokens_.size() || !tokens_[next].first_on_line) { return token; }
-        return word_at(next) || is(next, "[") || is(next, "~") || is(next, "}") ? next : token;
+        if (next >= size() || !is_first_on_line(next)) { return token; }
+        return is_word_at(next) || is(next, "[") || is(next, "~") || is(next, "}") ? next : token;
     }
 
     std::size_t past_semicolon(std::size_t token, std::size_t end) const {
@@ -238,13 +103,13 @@ private:
         CPlace inner = place;
         std::size_t at_token = token + 1;
         bool named = false;
-        while (at_token < tokens_.size() && !is(at_token, "{") && !is(at_token, ";")) {
-            if (is(at_token, "=")) { return past_semicolon(at_token, tokens_.size()); }
+        while (at_token < size() && !is(at_token, "{") && !is(at_token, ";")) {
+            if (is(at_token, "=")) { return past_semicolon(at_token, size()); }
             if (is(at_token, "[") || is(at_token, "(")) {  // An attribute, or that of a macro.
                 at_token = after(at_token);
                 continue;
             }
-            if (word_at(at_token) && !is(at_token, "inline") && !is_macro_name(at(at_token))) {
+            if (is_word_at(at_token) && !is(at_token, "inline") && !is_macro_name(at(at_token))) {
                 inner.scope.emplace_back(at(at_token));
                 named = true;
             }
@@ -301,7 +166,7 @@ private:
                 value = false;
             } else if (depth == 0 && is(token, "=")) {
                 value = true;
-            } else if (depth == 0 && !value && word_at(token) && !is(token, "typename") && !is(token, "class")) {
+            } else if (depth == 0 && !value && is_word_at(token) && !is(token, "typename") && !is(token, "class")) {
                 last = token;
             }
         }
@@ -310,7 +175,7 @@ private:
 
     /// `requires (a) && B<T>` ends before the declaration.
     [[nodiscard]] std::size_t after_constraint(std::size_t token) const {
-        while (token < tokens_.size()) {
+        while (token < size()) {
             if (is(token, "!")) { ++token; }
             if (is(token, "requires")) {
                 ++token;
@@ -319,7 +184,7 @@ private:
             } else if (is(token, "(")) {
                 token = after(token);
             } else {
-                while (word_at(token) || is(token, "::")) {
+                while (is_word_at(token) || is(token, "::")) {
                     ++token;
                     if (is(token, "<")) { token = after_angle(token); }
                     if (!is(token, "::") && !is(token - 1, "::")) { break; }
@@ -343,7 +208,7 @@ private:
             } else if (word == "explicit" && is(token + 1, "(")) {
                 declared.words.emplace(word);
                 token = after(token + 1);
-            } else if (is_any(word, specifiers)) {
+            } else if (c_text::is_any(word, specifiers)) {
                 declared.words.emplace(word);
                 token += word == "extern" && is_literal(token + 1) ? 2 : 1;
             } else if (is_macro_name(word) && is_before_a_type(token + 1)) {
@@ -359,17 +224,17 @@ private:
     [[nodiscard]] bool is_before_a_type(std::size_t token) const {
         if (is(token, "(")) {
             token = after(token);
-            if (word_at(token)) { return true; }
+            if (is_word_at(token)) { return true; }
             return false;
         }
         std::size_t words = 0;
         bool joined = false;
-        while (token < tokens_.size()) {
+        while (token < size()) {
             if (is(token, "<") && words > 0) {
                 token = after_angle(token);
                 continue;
             }
-            if (word_at(token)) {
+            if (is_word_at(token)) {
                 if (!is(token, "const") && !joined) { ++words; }
                 joined = false;
             } else if (is(token, "::")) {
@@ -395,7 +260,7 @@ private:
         }
         const auto stop = past_semicolon(token, end);
         declared.range = range(first, stop);
-        if (is_using && word_at(token + 1) && (is(token + 2, "=") || is(token + 2, "["))) {
+        if (is_using && is_word_at(token + 1) && (is(token + 2, "=") || is(token + 2, "["))) {
             auto value = token + 2;
             while (value < stop && !is(value, "=")) { ++value; }
             declared.name = at(token + 1);
@@ -408,7 +273,7 @@ private:
                     break;
                 }
             }
-            while (name > token && !word_at(name)) { --name; }
+            while (name > token && !is_word_at(name)) { --name; }
             declared.name = at(name);
             declared.written_type = written(token + 1, name) + written(name + 1, stop - 1);
         }
@@ -427,13 +292,14 @@ private:
         std::size_t name = none;
         std::size_t words = 0;
         for (; token < end && !is(token, "{") && !is(token, ";") && !is(token, ":") && !is(token, "}"); ++token) {
-            if (is(token, "[") || ((is_any(at(token), words_with_brackets) || is_macro_name(at(token))) && is(token + 1, "("))) {
+            if (is(token, "[") ||
+                ((c_text::is_any(at(token), words_with_brackets) || is_macro_name(at(token))) && is(token + 1, "("))) {
                 token = after(is(token, "[") ? token : token + 1) - 1;
             } else if (is(token, "<")) {
                 token = after_angle(token) - 1;
             } else if (is(token, "(") || is(token, "*") || is(token, "&") || is(token, "=") || is(token, ",")) {
                 return none;
-            } else if (word_at(token) && !is(token, "final")) {
+            } else if (is_word_at(token) && !is(token, "final")) {
                 if (name != none && !is(token - 1, "::")) { ++words; }
                 if (is(token - 1, "::") && name != none) { declared.scope.emplace_back(at(name)); }
                 name = token;
@@ -458,12 +324,12 @@ private:
         const auto close = after(open) - 1;
         declared.body = range(open, close + 1);
         const auto stop = past_semicolon(close + 1, end);
-        declared.range = range(first, std::min(stop, tokens_.size()));
+        declared.range = range(first, std::min(stop, size()));
         const bool is_typedef = is(first, "typedef");
         // `typedef struct { … } point;` is called point.
         if (is_typedef && close + 1 < stop - 1) {
             auto name = stop - 2;
-            while (name > close && !word_at(name)) { --name; }
+            while (name > close && !is_word_at(name)) { --name; }
             if (name > close && declared.name.empty()) {
                 declared.name = at(name);
             } else if (name > close && at(name) != declared.name) {
@@ -499,7 +365,7 @@ private:
             if (token >= end || is(token, ",")) {
                 if (last != none) { names.emplace_back(at(last)); }
                 last = none;
-            } else if (word_at(token)) {
+            } else if (is_word_at(token)) {
                 last = token;
             }
         }
@@ -515,7 +381,7 @@ private:
             }
             auto value = name + 1;
             while (value < token && !is(value, "=")) { ++value; }
-            if (word_at(name)) {
+            if (is_word_at(name)) {
                 result.push_back(
                     {std::string(at(name)), value < token ? written(value + 1, token) : std::string(), range(name, token)});
             }
@@ -540,12 +406,12 @@ private:
                 ++token;
                 if (is(token, "(") && is(token + 1, ")")) { token += 2; }
                 while (token < end && !is(token, "(")) {
-                    token = is(token, "<") && word_at(token - 1) && token - 1 != result.name ? after_angle(token) : token + 1;
+                    token = is(token, "<") && is_word_at(token - 1) && token - 1 != result.name ? after_angle(token) : token + 1;
                 }
                 result.open = token < end ? token : none;
                 return result;
             }
-            if (is(token, "<") && token > 0 && word_at(token - 1)) {
+            if (is(token, "<") && token > 0 && is_word_at(token - 1)) {
                 token = after_angle(token) - 1;
                 continue;
             }
@@ -557,7 +423,7 @@ private:
                 (is(token, ":"))) {
                 result.stop = token;
                 result.name = token;
-                while (result.name > 0 && !word_at(result.name)) { --result.name; }
+                while (result.name > 0 && !is_word_at(result.name)) { --result.name; }
                 return result;
             }
             if (!is(token, "(")) { continue; }
@@ -565,14 +431,15 @@ private:
             if (is(token + 1, "*") || is(token + 1, "&") || is(token + 1, "^") || (is(token + 2, "::") && is(token + 3, "*"))) {
                 result.is_pointer = true;
                 result.name = token + 1;
-                while (result.name < next && !(word_at(result.name) && !is(result.name + 1, "::") && !is(result.name, "const"))) {
+                while (result.name < next &&
+                       !(is_word_at(result.name) && !is(result.name + 1, "::") && !is(result.name, "const"))) {
                     ++result.name;
                 }
                 result.open = none;
                 result.stop = next;
                 return result;
             }
-            const bool keyword = is_any(at(token - 1), words_with_brackets);
+            const bool keyword = c_text::is_any(at(token - 1), words_with_brackets);
             const bool macro = is_macro_name(at(token - 1)) && is_before_a_type(token);
             if (keyword || macro) {
                 token = next - 1;
@@ -596,11 +463,11 @@ private:
             return past_body(token, end);
         }
         if (found.open == none) { return variable(std::move(declared), first, token, end, found); }
-        if (!word_at(found.name) && !is(found.name, "~")) { return past_body(token, end); }
+        if (!is_word_at(found.name) && !is(found.name, "~")) { return past_body(token, end); }
         declared.name = is(found.name, "operator") || is(found.name, "~") ? std::string() : std::string(at(found.name));
         if (declared.name.empty()) {
             const auto where = range(found.name, found.open);
-            declared.name = c_text::operator_name(std::string_view(code_).substr(where.begin, where.end - where.begin));
+            declared.name = c_text::operator_name(code(where));
         }
         auto qualified = found.name;
         std::vector<std::string> qualifiers;
@@ -614,7 +481,7 @@ private:
                 }
                 --before;
             }
-            if (!word_at(before)) { break; }
+            if (!is_word_at(before)) { break; }
             qualifiers.insert(qualifiers.begin(), std::string(at(before)));
             qualified = before;
         }
@@ -635,13 +502,13 @@ private:
             token = tail_word(declared, token);
         }
         declared.tail = range(begins, token);
-        if (begins == token) { declared.tail = {tokens_[begins - 1].end, tokens_[begins - 1].end}; }
+        if (begins == token) { declared.tail = {end_of(begins - 1), end_of(begins - 1)}; }
         declared.type = normal_c_type(declared.written_type, renamed(declared));
         if (is(token, "=")) {
             const auto stop = past_semicolon(token, end);
             declared.value = written(token + 1, stop - 1);
             declared.tail = range(begins, stop - 1);
-            declared.range = range(first, std::min(stop, tokens_.size()));
+            declared.range = range(first, std::min(stop, size()));
             found_.push_back(std::move(declared));
             return stop;
         }
@@ -650,7 +517,7 @@ private:
             while (token < end && !is(token, ";")) {
                 if (is(token, "(")) {
                     token = after(token);
-                } else if (is(token, "{") && (word_at(token - 1) || is(token - 1, ">")) && !is(token - 1, "try")) {
+                } else if (is(token, "{") && (is_word_at(token - 1) || is(token - 1, ">")) && !is(token - 1, "try")) {
                     token = after(token);
                 } else if (is(token, "{")) {
                     break;
@@ -661,7 +528,7 @@ private:
             declared.initializers = range(colon, token);
         }
         if (!is(token, "{")) {
-            declared.range = range(first, std::min(token + 1, tokens_.size()));
+            declared.range = range(first, std::min(token + 1, size()));
             found_.push_back(std::move(declared));
             return token + 1;
         }
@@ -694,7 +561,7 @@ private:
         }
         if (word == "->") {
             auto next = token + 1;
-            while (next < tokens_.size() && !is(next, ";") && !is(next, "{") && !is(next, "=") && !is(next, "override") &&
+            while (next < size() && !is(next, ";") && !is(next, "{") && !is(next, "=") && !is(next, "override") &&
                    !is(next, "final") && !is(next, "requires")) {
                 next = after_part(next);
             }
@@ -759,13 +626,13 @@ private:
     std::size_t variable(CDeclaration declared, std::size_t first, std::size_t token, std::size_t end, const Declarator& found) {
         declared.kind = CDeclaration::Kind::variable;
         const auto stop = past_semicolon(token, end);
-        declared.range = range(first, std::min(stop, tokens_.size()));
+        declared.range = range(first, std::min(stop, size()));
         if (is(found.stop, "}") || stop > end + 1) { return found.stop + 1; }
         declared.name = at(found.name);
         declared.result = range(token, found.name);
         declared.named = range(found.name, found.name + 1);
         declared.written_type = written(token, found.name);
-        if (is(found.name - 1, "::") && word_at(found.name - 2)) {
+        if (is(found.name - 1, "::") && is_word_at(found.name - 2)) {
             declared.is_qualified = true;
             declared.scope.emplace_back(at(found.name - 2));
         }
@@ -777,7 +644,7 @@ private:
         std::vector<std::string> others;
         auto value = found.stop;
         for (auto each = found.stop; each + 1 < stop;) {
-            if (is(each, ",") && word_at(each + 1)) { others.emplace_back(at(each + 1)); }
+            if (is(each, ",") && is_word_at(each + 1)) { others.emplace_back(at(each + 1)); }
             if (is(each, "<") && after_angle(each) < stop) {
                 each = after_angle(each);
                 continue;
@@ -806,11 +673,8 @@ private:
         return token + 1;
     }
 
-    std::string_view text_;
-    std::string code_;
-    std::vector<CToken> tokens_;
-    std::vector<std::size_t> closing_;
     std::vector<CDeclaration> found_;
+    std::size_t depth_ = 0;  ///< How many scopes are being read.
 };
 
 }  // namespace

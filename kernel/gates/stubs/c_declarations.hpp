@@ -5,20 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace agentforge::kernel {
+#include "gates/stubs/c_tokens.hpp"
 
-/// Bytes of a text, from `begin` to before `end`.
-struct CRange {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    [[nodiscard]] bool empty() const noexcept { return begin == end; }
-};
+namespace agentforge::kernel {
 
 struct CParameter {
     std::string text;   ///< Without the default.
@@ -85,12 +79,5 @@ struct CDeclaration {
 /// lines are skipped; of an `#if` with `#else` whose branches do not have matching braces, only the first branch is read. Stops
 /// at text that it cannot read.
 [[nodiscard]] std::vector<CDeclaration> read_c_declarations(std::string_view text);
-
-/// Returns a type in one spelling: without names of namespaces, `struct` and the like, `const` first and not at top level,
-/// `[]` as `*`. `renamed`: names to replace, such as those of template parameters.
-[[nodiscard]] std::string normal_c_type(std::string_view type, const std::map<std::string, std::string>& renamed = {});
-
-/// Returns all words of a text outside comments and literals.
-[[nodiscard]] std::set<std::string> c_words(std::string_view text);
 
 }  // namespace agentforge::kernel

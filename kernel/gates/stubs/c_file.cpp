@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/stubs/c_file.hpp"
+#include "gates/stubs/c_types.hpp"
 
 #include <algorithm>
 #include <utility>

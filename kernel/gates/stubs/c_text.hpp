@@ -2,6 +2,7 @@
 // Functions that search and change the text of C and C++ files.
 #pragma once
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@ namespace agentforge::kernel::c_text {
 
 [[nodiscard]] bool is_word(char each);
 [[nodiscard]] bool is_blank(char each);
+
+/// True if `words` contains the word.
+[[nodiscard]] bool is_any(std::string_view word, const auto& words) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 /// Returns the text with each run of blanks as one space, and without blanks at its end.
 [[nodiscard]] std::string squeezed(std::string_view text);

@@ -109,4 +109,63 @@ std::vector<CToken> c_tokens_of(std::string_view code) {
     return tokens;
 }
 
+CTokens::CTokens(std::string_view text)
+    : text_(text), code_(without_c_directives(c_text::code_only(text, '0'))), tokens_(c_tokens_of(code_)) {
+    match_brackets();
+}
+
+std::string_view CTokens::at(std::size_t token) const {
+    return token < size() ? code({tokens_[token].begin, tokens_[token].end}) : std::string_view();
+}
+
+bool CTokens::is_word_at(std::size_t token) const { return token < size() && is_word(code_[tokens_[token].begin]); }
+
+CRange CTokens::range(std::size_t first, std::size_t last) const {
+    const std::size_t begin = first < size() ? tokens_[first].begin : text_.size();
+    return first >= last ? CRange{begin, begin} : CRange{begin, end_of(last - 1)};
+}
+
+std::string CTokens::written(std::size_t first, std::size_t last) const {
+    const auto where = range(first, last);
+    return c_text::squeezed(text_.substr(where.begin, where.end - where.begin));
+}
+
+std::string_view CTokens::code(CRange range) const {
+    return std::string_view(code_).substr(range.begin, range.end - range.begin);
+}
+
+std::size_t CTokens::after(std::size_t token) const {
+    return closing_[token] == std::string_view::npos ? size() : closing_[token] + 1;
+}
+
+std::size_t CTokens::after_angle(std::size_t token) const {
+    int depth = 0;
+    while (token < size()) {
+        if (is(token, "(") || is(token, "[") || is(token, "{")) {
+            token = after(token);
+            continue;
+        }
+        if (is(token, ";")) { return token; }
+        if (is(token, "<")) { ++depth; }
+        if (is(token, ">") && --depth == 0) { return token + 1; }
+        ++token;
+    }
+    return token;
+}
+
+void CTokens::match_brackets() {
+    static constexpr std::string_view opening = "([{";
+    static constexpr std::string_view closing = ")]}";
+    closing_.assign(size(), std::string_view::npos);
+    std::vector<std::size_t> open;
+    for (std::size_t token = 0; token < size(); ++token) {
+        const char mark = at(token).front();
+        if (opening.find(mark) != std::string_view::npos) { open.push_back(token); }
+        const auto kind = closing.find(mark);
+        if (kind == std::string_view::npos || open.empty() || at(open.back()).front() != opening[kind]) { continue; }
+        closing_[open.back()] = token;
+        open.pop_back();
+    }
+}
+
 }  // namespace agentforge::kernel

@@ -9,6 +9,7 @@
 
 #include "gates/stubs/c_signature.hpp"
 #include "gates/stubs/c_text.hpp"
+#include "gates/stubs/c_types.hpp"
 
 namespace agentforge::kernel {
 namespace {

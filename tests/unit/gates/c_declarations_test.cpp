@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "gates/stubs/c_declarations.hpp"
+#include "gates/stubs/c_types.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -129,6 +130,15 @@ TEST(CDeclarations, text_that_is_no_code_ends_the_reading) {
     for (const auto* text : {"int f(", "class {", "template <", "}}}", "namespace a {", "int a = {", "enum { a", "operator",
                              "typedef", "::", "#if", "f(int) :", "x<", "friend", "a b c d"}) {
         EXPECT_LE(read_c_declarations(text).size(), 2U) << text;
+    }
+}
+
+TEST(CDeclarations, scopes_nested_without_end_are_not_read_to_the_end) {
+    constexpr int levels = 200'000;
+    for (const std::string_view opening : {"namespace a {\n", "struct a {\n", "typedef struct {\n", "extern \"C\" {\n"}) {
+        std::string text;
+        for (int level = 0; level < levels; ++level) { text += opening; }
+        EXPECT_LE(read_c_declarations(text).size(), 200U) << opening;
     }
 }
 
