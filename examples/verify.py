@@ -23,7 +23,7 @@ TYPES, PROOF = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-chan
 UNCHECKED = ("state.yaml", "working_memory.yaml", "detached.log", "pause.request")
 NEVER = ("lock", "abort.request", "plugin_call", ".fold", ".followed", ".steps")        # Files of a task that no archive has.
 TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
-FORMAT, BLOBS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n"
+FORMAT, BLOBS, TURNS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n", r"\\u(061c|200[ef]|202[a-e]|206[6-9a-f])|\\."   # TURNS: marks that turn text around, as a header shows them. Its hash is that of the marks.
 ARMOUR = rb"-----BEGIN ([A-Z ]+)-----\n(?:[A-Za-z]+: .*\n)*\n?(?:[A-Za-z0-9+/=]+\n)+-----END \1-----\n?"      # One signature, and nothing else.
 
 class Wrong(Exception): """Something does not hold."""
@@ -108,7 +108,7 @@ def read_journal(data, name, follows):
     require(mark and (begin + b"\n").startswith(FORMAT.encode()), f"{name} is not a journal")
     written = dict(line.split(": ", 1) for line in begin.decode().split("\n")[1:])
     header = {key: parsed(value) for key, value in written.items()}
-    compact = {key: json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else written[key] for key, value in header.items()}
+    compact = {key: json.dumps(value, sort_keys=True, separators=(",", ":")) if isinstance(value, dict) else re.sub(TURNS, lambda mark: chr(int(mark[1], 16)) if mark[1] else mark[0], written[key]) for key, value in header.items()}
     before = sha256(("{" + ",".join(f'"{key}":{compact[key]}' for key in sorted(compact)) + "}").encode())
     origin, records, lines = header.get("forked_from", {"seq": 0}), {}, rest.split(b"\n")
     if origin["seq"]:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "audit/verify.hpp"
+#include "audit/recorded_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 
 #include <agentforge/artifact.hpp>
 
+#include "audit/recorded_files.hpp"
 #include "audit/statement.hpp"
 #include "audit/statement_signature.hpp"
 #include "base/clock.hpp"
@@ -191,21 +193,10 @@ public:
             blob_files();
             return std::move(verdict_);
         }
-        evidence_ = &*evidence;
-        if (!place_.repository.empty()) {
-            AF_TRY(Repository repository, Repository::open(place_.repository));
-            repository_.emplace(std::move(repository));
-            AF_TRY(ObjectCheck objects, ObjectCheck::open(place_.repository));
-            objects_.emplace(std::move(objects));
-        }
-        verdict_.head = evidence_->head();
-        verdict_.status = to_string(state().status);
-        if (verdict_.task_id.empty()) { verdict_.task_id = state().task_id; }
+        AF_CHECK(begin(*evidence));
         journal();
         projections();
-        own_files();
-        blobs();
-        artifacts();
+        recorded_files();
         if (repository_) {
             complete("trees", trees());
             complete("patches", patches());
@@ -222,7 +213,36 @@ public:
         return std::move(verdict_);
     }
 
+    /// Checks only the files that a statement names.
+    Result<AuditVerdict> run_on_files(const TaskEvidence& evidence) {
+        AF_CHECK(begin(evidence));
+        journal();
+        recorded_files();
+        complete("patches", patches());
+        return std::move(verdict_);
+    }
+
 private:
+    Result<void> begin(const TaskEvidence& evidence) {
+        evidence_ = &evidence;
+        if (!place_.repository.empty()) {
+            AF_TRY(Repository repository, Repository::open(place_.repository));
+            repository_.emplace(std::move(repository));
+            AF_TRY(ObjectCheck objects, ObjectCheck::open(place_.repository));
+            objects_.emplace(std::move(objects));
+        }
+        verdict_.head = evidence.head();
+        verdict_.status = to_string(state().status);
+        if (verdict_.task_id.empty()) { verdict_.task_id = state().task_id; }
+        return {};
+    }
+
+    void recorded_files() {
+        own_files();
+        blobs();
+        artifacts();
+    }
+
     /// Reports a part that could not be verified completely, mostly because an object is damaged or missing.
     void complete(const char* part, const Result<void>& done) {
         if (done.ok()) { return; }
@@ -400,6 +420,9 @@ private:
             part.fault("artifacts/inputs/original_request.yaml is not the request of task.yaml");
         }
         check_uncovered_files(part);
+        FileFindings found = compare_with_journal(*evidence_);
+        for (std::string& fault : found.faults) { part.fault(std::move(fault)); }
+        for (std::string& detail : found.unchecked) { part.unchecked(std::move(detail)); }
         part.whole("task.yaml and the request are those that the journal began with");
     }
 
@@ -1052,6 +1075,12 @@ json::object to_json(const AuditVerdict& verdict) {
 
 Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) {
     return Verifier(place, tools, stop).run();
+}
+
+Result<AuditVerdict> verify_files(const TaskEvidence& evidence, const fs::path& repository, const SignatureTools& tools,
+                                  const Stop& stop) {
+    const AuditPlace place{evidence.state.task_id, evidence.paths.root, evidence.escalations, repository, {}, false, {}};
+    return Verifier(place, tools, stop).run_on_files(evidence);
 }
 
 }  // namespace agentforge::kernel

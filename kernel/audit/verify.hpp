@@ -64,6 +64,10 @@ struct AuditPlace {
 /// Errors: `io` if the folder or the repository cannot be read at all. A failed verification is a finding, not an error.
 [[nodiscard]] Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop);
 
+/// Verifies only the files that a statement about this evidence would name. Errors: as verify_task.
+[[nodiscard]] Result<AuditVerdict> verify_files(const TaskEvidence& evidence, const std::filesystem::path& repository,
+                                                const SignatureTools& tools, const Stop& stop);
+
 /// The task named in a commit's trailers. Empty if they name none.
 struct CommitTrailers {
     std::string task_id;

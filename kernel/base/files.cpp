@@ -421,7 +421,7 @@ Result<std::unique_ptr<TemporaryDirectory>> TemporaryDirectory::make(std::string
                  "Set TMPDIR to a writable folder with free space.", ErrorKind::io};
 }
 
-void TemporaryDirectory::remove_abandoned() {
+void TemporaryDirectory::remove_abandoned(const std::function<void(const fs::path& folder)>& before) {
     std::error_code error;
     std::vector<fs::path> found;
     for (fs::directory_iterator at(folder_for_temporaries(), fs::directory_options::skip_permission_denied, error), end;
@@ -430,7 +430,9 @@ void TemporaryDirectory::remove_abandoned() {
     }
     for (const fs::path& folder : found) {
         const FileDescriptor lock = lock_folder(folder);
-        if (lock.valid()) { remove_whole(folder); }
+        if (!lock.valid()) { continue; }
+        if (before) { before(folder); }
+        remove_whole(folder);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,8 +81,8 @@ public:
     /// Makes it under $TMPDIR or /tmp, named `agentforge-<prefix>-p<pid>-XXXXXX`, mode 0700. Errors: `io` AF-BASE-015.
     [[nodiscard]] static Result<std::unique_ptr<TemporaryDirectory>> make(std::string_view prefix);
     /// Removes the folders there that this user's killed processes left: those that no process has locked. Keeps those with the
-    /// prefix `edit`, because they hold what a person wrote.
-    static void remove_abandoned();
+    /// prefix `edit`, because they hold what a person wrote. Calls `before` with each, unless it is empty.
+    static void remove_abandoned(const std::function<void(const std::filesystem::path& folder)>& before = {});
     /// The same for tests. Aborts if it cannot make the folder.
     explicit TemporaryDirectory(std::string_view prefix);
     ~TemporaryDirectory();

@@ -9,7 +9,6 @@
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
 #include "contracts/names.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "pipeline/dependencies.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/people/acting_changes.hpp"
@@ -17,6 +16,7 @@
 #include "pipeline/set_parts.hpp"
 #include "pipeline/tests/changed_tests.hpp"
 #include "pipeline/tests/hand_back.hpp"
+#include "task/artifact_files.hpp"
 #include "task/exit_gate.hpp"
 #include "task/task_set.hpp"
 

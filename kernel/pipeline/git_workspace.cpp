@@ -357,16 +357,18 @@ public:
                                            std::chrono::system_clock::time_point now) override {
         if (options_.scratch) { return {}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
-        AF_TRY(const OwnJournal own, own_journal(evidence));
+        const OwnJournal own = own_journal(evidence);
         if (!has_statement(evidence.state)) { return {}; }
         const bool is_own = own.has_written(evidence.head().hash);
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;
         const auto stated = read_file(file, largest_file);
         const bool is_signed = evidence.state.delivery.signed_.value_or(false);
-        if (!is_own && is_signed) { return stated.ok() ? Result<void>() : foreign_journal(evidence.state.task_id); }
         AF_TRY(const Repository repository, Repository::open(options_.repository));
         AF_TRY(const std::string statement, make_statement(evidence, repository));
+        if (!is_own && is_signed) {
+            return stated.ok() && *stated == statement ? Result<void>() : foreign_journal(evidence.state.task_id);
+        }
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const PersonName committer = git_person(repository, environment, "COMMITTER");
         std::error_code none;
@@ -375,6 +377,7 @@ public:
         auto signature = read_file(sealed, largest_file);
         // A signature of this very statement stays: the folder may come from someone else.
         if (!stated.ok() || *stated != statement || !signature.ok() || signature->empty()) {
+            AF_CHECK(check_files(evidence, {processes_, options_.repository, environment}));
             signature = sign_statement({processes_, options_.repository, environment}, is_own ? sign : "never",
                                        committer.name + " <" + committer.email + ">", statement, Stop{});
             fs::remove(sealed, none);  // The signature of the previous statement.
@@ -389,10 +392,11 @@ public:
         return signature.ok() ? Result<void>() : Result<void>(signature.error());
     }
 
-    [[nodiscard]] Result<bool> check_proof(const std::string& folder, const std::string& escalations) override {
+    [[nodiscard]] Result<bool> check_proof(const std::string& folder, const std::string& escalations,
+                                           const std::string& sign) override {
         if (options_.scratch) { return false; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
-        AF_TRY(const OwnJournal own, own_journal(evidence));
+        const OwnJournal own = own_journal(evidence);
         const bool is_own = own.has_written(evidence.head().hash);
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
@@ -407,12 +411,12 @@ public:
             // A killed process of this machine owes the statement about its last records.
             const bool is_owed = is_own && finding.part == "statement" && finding.detail.starts_with(grown_since);
             if (finding.answer != AuditAnswer::fails || is_owed) { continue; }
-            return Error{"AF-AUDT-011", "the proof of task " + evidence.state.task_id + " does not hold: " + finding.detail, "",
-                         "`agentforge audit verify " + short_id(evidence.state.task_id) +
-                             "` lists all faults; restore the files from a backup, or with `agentforge archive restore`",
-                         ErrorKind::conflict};
+            return no_proof(evidence.state.task_id, "the proof of task " + evidence.state.task_id + " does not hold", finding);
         }
-        return is_own || signature_holds;
+        if (is_own || signature_holds || !signs_commits(sign, options_.repository)) { return is_own || signature_holds; }
+        Error unknown = foreign_journal(evidence.state.task_id);
+        unknown.remedy = "rebase on the machine that began the task, or without a signature: `--set delivery.sign=never`";
+        return unknown;
     }
 
     [[nodiscard]] Result<void> archive(const std::string& task_id, const std::string& folder,
@@ -421,17 +425,47 @@ public:
         return archive_task(options_.repository, task_id, folder, escalations);
     }
 
+    [[nodiscard]] Result<bool> is_archived(const std::string& task_id, const std::string& folder) override {
+        std::error_code error;
+        const auto bytes = fs::file_size(TaskPaths{folder}.journal(), error);
+        if (error) { return false; }
+        AF_TRY(const auto missing, without_archive(options_.repository, {{task_id, bytes}}));
+        return missing.empty();
+    }
+
 private:
-    [[nodiscard]] Result<OwnJournal> own_journal(const TaskEvidence& evidence) const {
-        AF_TRY(fs::path place, own_journals(options_.state_directory, options_.repository));
-        return OwnJournal(std::move(place), evidence.state.task_id);
+    [[nodiscard]] OwnJournal own_journal(const TaskEvidence& evidence) const {
+        return OwnJournal(own_journals(options_.state_directory), evidence.paths.root.filename().string());
+    }
+
+    /// A statement names only files that say what the journal says. Errors: AF-AUDT-011.
+    [[nodiscard]] Result<void> check_files(const TaskEvidence& evidence, const SignatureTools& tools) const {
+        AF_TRY(const AuditVerdict verdict, verify_files(evidence, options_.repository, tools, Stop{}));
+        for (const AuditFinding& finding : verdict.findings) {
+            if (finding.answer == AuditAnswer::fails) {
+                return no_proof(evidence.state.task_id, "a file of task " + evidence.state.task_id + " was changed", finding);
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] static Error no_proof(const std::string& task_id, const std::string& what, const AuditFinding& finding) {
+        return Error{
+            "AF-AUDT-011", what + ": " + finding.detail, "",
+            "`agentforge audit verify " + short_id(task_id) +
+                "` lists all faults; restore the files (from a backup, or with `agentforge archive restore`), remove those that no "
+                "record accounts for, then `agentforge resume " +
+                short_id(task_id) + "`",
+            ErrorKind::conflict};
     }
 
     [[nodiscard]] static Error foreign_journal(const std::string& task_id) {
         return Error{"AF-AUDT-013",
-                     "this machine did not write the whole journal of task " + task_id +
+                     "nothing shows that this machine wrote the whole journal of task " + task_id +
                          ", so it does not sign a statement about the delivery",
-                     "", "sign on the machine that began the task: `agentforge resume " + short_id(task_id) + "`",
+                     "",
+                     "if another machine began the task, sign there: `agentforge resume " + short_id(task_id) +
+                         "`; else `agentforge replay " + short_id(task_id) + "` makes the change again",
                      ErrorKind::denied};
     }
 
@@ -457,10 +491,7 @@ private:
 
 }  // namespace
 
-Result<fs::path> own_journals(const std::string& state_directory, const std::string& repository) {
-    AF_TRY(const Repository opened, Repository::open(repository));
-    return fs::path(state_directory) / "proofs" / sha256(opened.git_directory().string()).substr(0, 12);
-}
+fs::path own_journals(const std::string& state_directory) { return fs::path(state_directory) / "proofs"; }
 
 std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options, ProcessRunner& processes) {
     return std::make_unique<GitTaskWorkspaces>(std::move(options), processes);

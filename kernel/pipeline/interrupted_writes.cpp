@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "gates/run/language_commands.hpp"
 #include "git/git_stand_in.hpp"
 #include "task/task_store.hpp"
 
@@ -66,7 +67,7 @@ void sweep_interrupted_writes(const InterruptedWrites& places) {
     sweep_abandoned_writes(places.agentforge);
     TaskStore(places.agentforge).remove_abandoned();
     for (const fs::path& folder : places.user_folders) { sweep_abandoned_writes_in(folder); }
-    TemporaryDirectory::remove_abandoned();
+    TemporaryDirectory::remove_abandoned(remove_plain_runs);
     GitStandIn::remove_abandoned(places.git_directory);
     remove_unnamed_records(places.git_directory);
     remove_old_locks(places.git_directory / "refs" / "agentforge");

@@ -5,10 +5,10 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/process_requests.hpp"
 #include "pipeline/task_run.hpp"
+#include "task/artifact_files.hpp"
 #include "task/failures.hpp"
 
 namespace agentforge::kernel {
@@ -121,7 +121,10 @@ Result<std::unique_ptr<TaskSession>> NewTask::create() {
     json::object task = document(std::move(configuration));
     if (!entry_.imports.empty()) { AF_TRY(task["inputs"], inputs()); }
     return TaskSession::create(setup_.store, task, record(), setup_.services.clock, setup_.command, setup_.services.redactor,
-                               [&](TaskSession& begun) { return record_imports(begun, setup_.services.contracts, entry_); });
+                               [&](TaskSession& begun) {
+                                   if (options_.repeats_people) { begun.repeats(*options_.replay_of); }
+                                   return record_imports(begun, setup_.services.contracts, entry_);
+                               });
 }
 
 Result<void> NewTask::make_id() {

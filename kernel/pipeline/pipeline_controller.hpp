@@ -93,6 +93,7 @@ struct StartOptions {
     std::function<Result<void>(const std::string& task_id)> named = {};
     std::optional<TaskBase> base = {};          ///< In place of the commit that the user is on.
     std::optional<std::string> replay_of = {};  ///< The task whose recorded answers this task replays.
+    bool repeats_people = false;                ///< Some of these answers are people's.
     std::string set_file =
         {};            ///< Of the set that it is a part of, or whose specification it writes (task_set.hpp); empty: of none.
     Entry entry = {};  ///< Where it begins and what it is given, as `resolve_entry` returns it.

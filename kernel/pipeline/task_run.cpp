@@ -5,7 +5,6 @@
 #include "base/text.hpp"
 #include "cost/failures.hpp"
 #include "journal/failures.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "pipeline/budget.hpp"
 #include "pipeline/delivery/delivery.hpp"
 #include "pipeline/dependencies.hpp"
@@ -13,6 +12,7 @@
 #include "pipeline/process_requests.hpp"
 #include "pipeline/tests/held_out.hpp"
 #include "plugins/call_mark.hpp"
+#include "task/artifact_files.hpp"
 #include "task/failures.hpp"
 
 namespace agentforge::kernel {
@@ -316,7 +316,8 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
 
 Result<void> check_proof(const ControllerSetup& setup, TaskSession& session) {
     AF_TRY(const bool is_known,
-           setup.task_workspaces.check_proof(session.paths().root.string(), setup.escalations.directory().string()));
+           setup.task_workspaces.check_proof(session.paths().root.string(), setup.escalations.directory().string(),
+                                             setup.services.delivery.sign));
     if (is_known) { session.adopt(); }
     return {};
 }
@@ -328,10 +329,12 @@ void prove_and_archive(const ControllerSetup& setup, const TaskSession& session)
     };
     const std::string folder = session.paths().root.string();
     const std::string escalations = setup.escalations.directory().string();
-    if (const auto stated =
-            setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
-        !stated.ok()) {
-        warn("the statement about the delivery is incomplete: ", stated.error());
+    const auto stated =
+        setup.task_workspaces.state_proof(folder, escalations, setup.services.delivery.sign, setup.services.clock.now());
+    if (!stated.ok()) { warn("the statement about the delivery is incomplete: ", stated.error()); }
+    if (!stated.ok() && stated.error().kind == ErrorKind::conflict) {  // Changed files must not replace the archive's.
+        const auto archived = setup.task_workspaces.is_archived(session.state().task_id, folder);
+        if (archived.ok() && *archived) { return; }
     }
     if (const auto kept = setup.task_workspaces.archive(session.state().task_id, folder, escalations); !kept.ok()) {
         warn("cannot archive the task in the repository: ", kept.error());

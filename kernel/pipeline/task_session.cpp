@@ -12,7 +12,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "journal/journal_tail.hpp"
-#include "pipeline/artifact_files.hpp"
+#include "task/artifact_files.hpp"
 #include "task/journal_fold.hpp"
 
 namespace agentforge::kernel {
@@ -76,19 +76,21 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
     return {};
 }
 
-/// True if this machine wrote the parent's journal up to the record: it leads without a gap to one that OwnJournal names.
-bool wrote_up_to(const TaskStore& store, const TaskPaths& parent, const Record& record) {
-    constexpr int most_rounds = 5;  // The parent may be running.
-    const OwnJournal own(store.own_journals(), parent.root.filename().string());
-    const auto files = Journal::files(parent.journal());
+/// True if this machine wrote the journal up to `record` (null: all of it): it leads without a gap to a record that OwnJournal
+/// names.
+bool wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* record) {
+    constexpr int most_rounds = 5;  // The task may be running.
+    const OwnJournal own(store.own_journals(), task.root.filename().string());
+    const auto files = Journal::files(task.journal());
     if (!files.ok()) { return false; }
-    JournalOffset at = files->size() == 1 ? record.at : 0;  // An offset in a journal that it continues is not one in its own.
+    // An offset in a journal that this one continues is not one in its own file.
+    const JournalOffset at = record != nullptr && files->size() == 1 ? record->at : 0;
     for (int round = 0; round < most_rounds; ++round) {
         std::string head;
         bool is_whole = true;
-        const auto read = JournalTail::read_from(parent.journal(), at, [&](const Record& next) {
-            if (next.seq < record.seq) { return true; }
-            is_whole = head.empty() ? next.hash == record.hash : next.body.at("prev").as_string() == head;
+        const auto read = JournalTail::read_from(task.journal(), at, [&](const Record& next) {
+            if (record != nullptr && next.seq < record->seq) { return true; }
+            is_whole = head.empty() ? record == nullptr || next.hash == record->hash : next.body.at("prev").as_string() == head;
             head = next.hash;
             return is_whole;
         });
@@ -123,6 +125,8 @@ void TaskSession::adopt() {
     const std::string& head = journal_.head().hash;
     is_own_ = own_journal_.note(head, head);
 }
+
+void TaskSession::repeats(std::string_view other) { is_own_ = is_own_ && wrote_up_to(store_, store_.paths(other), nullptr); }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::make(
     TaskStore& store, const json::object& task,
@@ -172,7 +176,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
             json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
-        session->is_own_ = wrote_up_to(from.store, parent, from.record);
+        session->is_own_ = wrote_up_to(from.store, parent, &from.record);
         AF_CHECK(session->record(
             records::Forked{std::string(task.at("task_id").as_string()), session->state_.task_id, session->state_.steps}));
         AF_CHECK(session->write_artifacts());

@@ -74,6 +74,8 @@ public:
                                                                    RequestFile needs = RequestFile::required);
     /// Takes the journal for this machine's own from here on (OwnJournal). For one whose signed statement holds.
     void adopt();
+    /// Call for a new task that repeats what people decided in another one. It is this machine's own only if the other one is.
+    void repeats(std::string_view other);
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
     [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }

@@ -48,18 +48,25 @@ public:
     /// Archives a task's folder and its escalations in the repository. Replaces the task's previous archive.
     [[nodiscard]] virtual Result<void> archive(const std::string& task_id, const std::string& folder,
                                                const std::string& escalations) = 0;
+    /// True if there is an archive of the task with its whole journal. Errors: git's own.
+    [[nodiscard]] virtual Result<bool> is_archived(const std::string& /*task_id*/, const std::string& /*folder*/) {
+        return false;
+    }
     /// Writes the statement about the task's delivery into its folder, signed as the user's commits are, and as a git note if
     /// `git config agentforge.statementNote` says so (docs/audit.md). Does nothing if the task has not completed a delivery.
     /// Signs only a journal that this machine wrote (OwnJournal). Can be repeated until the signature is made. Errors:
-    /// AF-AUDT-001, AF-AUDT-013 the commit is signed, and this machine did not write the journal; those of `make_statement`. The
-    /// statement is written even if it cannot be signed.
+    /// `conflict` AF-AUDT-011 a file does not say what the journal says, so there is no statement; AF-AUDT-001, AF-AUDT-013 the
+    /// commit is signed, and this machine did not write the journal; those of `make_statement`. The statement is written even if
+    /// it cannot be signed.
     [[nodiscard]] virtual Result<void> state_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
                                                    const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
         return {};
     }
     /// Checks that the task's files are those that its proof is about. True if the proof shows who made them: this machine wrote
-    /// the journal, or the statement's signature holds. Errors: `conflict` AF-AUDT-011.
-    [[nodiscard]] virtual Result<bool> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/) {
+    /// the journal, or the statement's signature holds. Errors: `conflict` AF-AUDT-011; `denied` AF-AUDT-013 nothing shows it,
+    /// and the next commit is to be signed (`sign`: `delivery.sign`).
+    [[nodiscard]] virtual Result<bool> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
+                                                   const std::string& /*sign*/) {
         return false;
     }
 };
@@ -78,7 +85,7 @@ struct GitTaskWorkspaceOptions {
 [[nodiscard]] std::unique_ptr<TaskWorkspaceFactory> make_git_task_workspaces(GitTaskWorkspaceOptions options,
                                                                              ProcessRunner& processes);
 
-/// Returns the folder for OwnJournal of this repository's tasks. Errors: those of Repository::open.
-[[nodiscard]] Result<std::filesystem::path> own_journals(const std::string& state_directory, const std::string& repository);
+/// Returns the folder for OwnJournal. All repositories share it, so a moved repository keeps its marks.
+[[nodiscard]] std::filesystem::path own_journals(const std::string& state_directory);
 
 }  // namespace agentforge::kernel

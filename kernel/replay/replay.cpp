@@ -83,6 +83,7 @@ Result<StartOptions> as_started(const RecordedTask& recorded, TaskBase base, con
     start.seal = options.seal;
     start.base = std::move(base);
     start.replay_of = recorded.state.task_id;
+    start.repeats_people = !recorded.approvals.empty() || !recorded.resolutions.empty() || !recorded.decisions.empty();
     AF_TRY(start.entry, entry_of(recorded.state, *recorded.blobs));
     return start;
 }

@@ -13,7 +13,7 @@ namespace agentforge::kernel {
 
 class OwnJournal {
 public:
-    /// `folder`: outside every repository, one for each repository. Empty: keeps nothing, and no journal is known.
+    /// `folder`: outside every repository. Empty: keeps nothing, and no journal is known.
     OwnJournal(std::filesystem::path folder, std::string_view task_id);
 
     /// True if a process of this machine wrote the record with this hash, or was about to.

@@ -252,6 +252,10 @@ private:
     std::filesystem::path path_;
 };
 
+/// Removes what killed plain runs left among the temporary files, as named by the gates' folders below this one: the workspaces
+/// of a killed replay, before they are removed.
+void remove_plain_runs(const std::filesystem::path& folder);
+
 /// Reads a file that a run wrote: a regular file with one link, without following a symbolic link. Returns nothing if the run
 /// left something else there, or more than `limit` bytes.
 [[nodiscard]] std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit);

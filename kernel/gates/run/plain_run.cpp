@@ -90,21 +90,21 @@ public:
     }
     [[nodiscard]] const fs::path& path() const { return folder_->path(); }
 
-private:
-    static constexpr std::string_view note_prefix = "outside-";
-    static constexpr std::size_t name_length = 6;
-
     static void remove_left_over(const fs::path& notes) {
         std::error_code none;
         for (const auto& entry : fs::directory_iterator(notes, none)) {
             const std::string name = entry.path().filename().string();
-            if (!name.starts_with(note_prefix)) { continue; }
+            if (!name.starts_with(note_prefix) || name.size() != note_prefix.size() + name_length) { continue; }
             const auto path = read_file(entry.path(), 4096);
             const fs::path left = fs::temp_directory_path(none) / name.substr(note_prefix.size());
             if (path.ok() && left == *path) { fs::remove_all(left, none); }
             fs::remove(entry.path(), none);
         }
     }
+
+private:
+    static constexpr std::string_view note_prefix = "outside-";
+    static constexpr std::size_t name_length = 6;
 
     fs::path note_;
     std::unique_ptr<ScratchFolder> folder_;
@@ -184,6 +184,18 @@ std::map<std::string, std::string> without_own(std::map<std::string, std::string
 }
 
 }  // namespace
+
+void remove_plain_runs(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> scratch;
+    for (fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
+        const fs::path name = it->path().filename();
+        if (name == "gates") { scratch.push_back(it->path() / "scratch"); }
+        if (name == "gates" || name == "work") { it.disable_recursion_pending(); }  // Below are files of the repository.
+    }
+    for (const fs::path& notes : scratch) { OutsideFolder::remove_left_over(notes); }
+}
 
 Result<LanguageCommands::PlainRun> LanguageCommands::run_plainly(const Language& language, const std::string& tree,
                                                                  const PlainSelection& selection, const Stop& stop) {

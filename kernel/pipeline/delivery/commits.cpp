@@ -123,6 +123,10 @@ Error commit_failed(const ProcessOutcome& outcome, bool sign, const std::filesys
 
 }  // namespace
 
+bool signs_commits(const std::string& sign, const std::filesystem::path& repository) {
+    return sign == "always" || (sign == "auto" && GitConfiguration(repository).flag("commit.gpgsign"));
+}
+
 Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
                                const std::map<std::string, std::string>& environment, const CommitOrder& order,
                                const Stop& stop) {
@@ -130,7 +134,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     PersonName author = git_person(repository, environment, "AUTHOR");
     if (!order.author.empty()) { AF_TRY(author, parse_person(order.author, "delivery.author")); }
     const PersonName committer = git_person(repository, environment, "COMMITTER");
-    const bool sign = order.sign == "always" || (order.sign == "auto" && GitConfiguration(place).flag("commit.gpgsign"));
+    const bool sign = signs_commits(order.sign, place);
     if (!sign && author.name == committer.name && author.email == committer.email) {
         return commit_unsigned(repository, order, author);
     }

@@ -32,6 +32,9 @@ struct MadeCommit {
 [[nodiscard]] PersonName git_person(const Repository& repository, const std::map<std::string, std::string>& environment,
                                     const std::string& role);
 
+/// True if a commit in this repository is to be signed. `sign`: `delivery.sign`.
+[[nodiscard]] bool signs_commits(const std::string& sign, const std::filesystem::path& repository);
+
 /// Writes the commit object; changes no branch. If the commit must be signed, or author and committer differ, the user's own
 /// `git commit-tree` writes it, with the user's rights and environment (agents, terminals, keys). Its tree, parent and signature
 /// are then read back and checked. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 git wrote a

@@ -39,6 +39,8 @@ std::string body_of(const DeliveryRequest& request) {
     return body;
 }
 
+std::string task_trailer(std::string_view task_id) { return "AgentForge-Task: " + std::string(task_id) + "\n"; }
+
 std::string journal_trailer(const JournalHead& head) {
     return "AgentForge-Journal: " + std::to_string(head.seq) + ":" + head.hash + "\n";
 }
@@ -74,20 +76,13 @@ std::string commit_message(const TaskState& state, const JournalHead& head, cons
     if (!review_notes.empty()) { message += "\n" + review_notes; }
     message += "\n";
     for (const auto& [name, value] : request.trailers) { message += one_line(name) + ": " + one_line(value) + "\n"; }
-    message += "AgentForge-Task: " + state.task_id + "\n";
+    message += task_trailer(state.task_id);
     if (!state.set_file.empty()) {
         message += "AgentForge-Set: " + std::filesystem::path(state.set_file).parent_path().filename().string() + "\n";
     }
     message += journal_trailer(head);
     if (!settings.co_author.empty()) { message += "Co-authored-by: " + one_line(settings.co_author) + "\n"; }
     return message;
-}
-
-/// Returns the message with the task's trailer, which a hook may have removed.
-std::string with_task(std::string message, const std::string& task_id) {
-    if (message.find("AgentForge-Task: " + task_id) != std::string::npos) { return message; }
-    while (message.ends_with('\n')) { message.pop_back(); }
-    return message + "\n\nAgentForge-Task: " + task_id + "\n";
 }
 
 /// One task's delivery, step by step.
@@ -242,7 +237,7 @@ private:
         order.tree = tree_;
         order.parent = state().base_commit;
         order.branch = branch;
-        order.message = with_newest_head(with_task(std::move(message), state().task_id), session_.head());
+        order.message = with_trailers(message, state().task_id, session_.head());
         order.time = services_.clock.now();
         order.author = settings().author;
         order.sign = settings().sign;
@@ -272,8 +267,8 @@ private:
         AF_TRY(const auto there, task_workspace_.branch(branch));
         if (!there || there->second != tree_) { return std::optional<MadeCommit>(); }
         AF_TRY(const WrittenCommit commit, task_workspace_.read_commit(there->first));
-        const bool ours = commit.parent == state().base_commit &&
-                          commit.message.find("AgentForge-Task: " + state().task_id + "\n") != std::string::npos;
+        const bool ours =
+            commit.parent == state().base_commit && commit.message.find(task_trailer(state().task_id)) != std::string::npos;
         return ours ? std::optional(MadeCommit{there->first, commit.is_signed()}) : std::optional<MadeCommit>();
     }
 
@@ -366,17 +361,35 @@ Error hook_refusal(const HookVerdict& verdict, const std::string& consequence) {
         ErrorKind::unavailable};
 }
 
-std::string with_newest_head(std::string message, const JournalHead& head) {
-    constexpr std::string_view key = "\nAgentForge-Journal: ";
-    const std::string trailer = journal_trailer(head);
-    if (const std::size_t at = message.rfind(key); at != std::string::npos) {
-        const std::size_t end = message.find('\n', at + 1);
-        return message.substr(0, at + 1) + trailer + (end == std::string::npos ? "" : message.substr(end + 1));
+std::string with_trailers(std::string_view message, std::string_view task_id, const JournalHead& head) {
+    constexpr std::string_view task_key = "AgentForge-Task:";
+    constexpr std::string_view journal_key = "AgentForge-Journal:";
+    bool has_task = false;
+    bool has_journal = false;
+    std::vector<std::string> lines;  // The last one first.
+    const auto replace = [&](bool& is_there, std::string trailer) {
+        if (!std::exchange(is_there, true)) { lines.push_back(std::move(trailer)); }
+    };
+    message = message.substr(0, message.find_last_not_of(" \t\r\n") + 1);
+    while (!message.empty()) {
+        const std::size_t begin = message.rfind('\n') + 1;  // 0 in the first line.
+        const std::string_view line = message.substr(begin);
+        if (line.starts_with(task_key)) {
+            replace(has_task, task_trailer(task_id));
+        } else if (line.starts_with(journal_key)) {
+            replace(has_journal, journal_trailer(head));
+        } else {
+            lines.push_back(std::string(line.substr(0, line.find_last_not_of('\r') + 1)) + "\n");
+        }
+        message = message.substr(0, begin == 0 ? 0 : begin - 1);
     }
-    while (message.ends_with('\n')) { message.pop_back(); }
-    const bool after_trailer =
-        message.rfind("AgentForge-Task: ") != std::string::npos && message.rfind("AgentForge-Task: ") > message.rfind('\n');
-    return message + (after_trailer ? "\n" : "\n\n") + trailer;
+    std::ranges::reverse(lines);
+    if (!has_task && !has_journal) { lines.emplace_back("\n"); }
+    if (!has_task) { lines.push_back(task_trailer(task_id)); }
+    if (!has_journal) { lines.push_back(journal_trailer(head)); }
+    std::string text;
+    for (const std::string& line : lines) { text += line; }
+    return text;
 }
 
 json::object delivered_facts(const TaskState& state) {

@@ -32,9 +32,9 @@ namespace agentforge::kernel {
 /// commit_hooks, drift.
 [[nodiscard]] json::object delivered_facts(const TaskState& state);
 
-/// Returns the message with the journal's head as its trailer, replacing an older one. The commit is outside the task's
-/// folder, so the trailer reveals a truncated journal. Added after the hooks, because they may change the message.
-[[nodiscard]] std::string with_newest_head(std::string message, const JournalHead& head);
+/// Returns the message with exactly one trailer for the task and one for the journal's head, and with LF as line ends: hooks may
+/// have changed it. The commit is outside the task's folder, so the trailer reveals a truncated journal.
+[[nodiscard]] std::string with_trailers(std::string_view message, std::string_view task_id, const JournalHead& head);
 
 /// The hooks' verdict on a tree, as a report of the gate `hooks`. The caller records it. Sets `order.message` and `order.tree` to
 /// the hooks' versions.

@@ -177,7 +177,7 @@ private:
         CommitOrder order;
         order.tree = tree_;
         order.parent = result_.drift.head;
-        order.message = with_newest_head(hooks.message, session_.head());
+        order.message = with_trailers(hooks.message, session_.state().task_id, session_.head());
         order.time = services_.clock.now();
         order.author = services_.delivery.author;
         order.sign = services_.delivery.sign;
@@ -241,12 +241,10 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
             "", patch ? "`agentforge apply " + short_id(state.task_id) + "` applies the change to your checkout" : see_status,
             ErrorKind::invalid};
     }
+    if (!dry_run) { AF_CHECK(check_proof(setup_, *session)); }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     Rebaser rebaser(*session, *task_workspace, setup_.services);
-    if (!dry_run) {
-        AF_CHECK(check_proof(setup_, *session));
-        AF_CHECK(rebaser.finish_earlier());
-    }
+    if (!dry_run) { AF_CHECK(rebaser.finish_earlier()); }
     auto result = rebaser.run(dry_run);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
     if (!dry_run) { prove_and_archive(setup_, *session); }

@@ -6,9 +6,9 @@
 #include "base/ids.hpp"
 #include "base/text.hpp"
 #include "config/template_checks.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "pipeline/pipeline_controller.hpp"
 #include "pipeline/task_run.hpp"
+#include "task/artifact_files.hpp"
 
 namespace agentforge::kernel {
 

@@ -11,19 +11,10 @@
 #include "base/yaml.hpp"
 #include "config/template_checks.hpp"
 #include "journal/blob_store.hpp"
-#include "pipeline/artifact_files.hpp"
+#include "task/artifact_files.hpp"
 #include "tools/arguments_check.hpp"
 
 namespace agentforge::kernel {
-namespace {
-
-/// True if the contents of one of our files, read again, still equal `value`.
-bool reads_as(const json::object& read, const json::value& value) {
-    const auto written = parse_yaml(to_yaml(value), "what was shown", YamlLimits{64UL << 20U, 4'000'000, 200});
-    return written.ok() && written->value == json::value(read);
-}
-
-}  // namespace
 
 Result<void> check_shown(const ControllerSetup& setup, const TaskState& state, const OpenQuestion& open) {
     const bool action = open.kind == QuestionKind::action;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "pipeline/artifact_files.hpp"
+#include "task/artifact_files.hpp"
 
 namespace agentforge::kernel {
 

@@ -21,7 +21,6 @@
 #include "config/gate_words.hpp"
 #include "escalation/escalation_store.hpp"
 #include "git/checkout_change.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/commands/sets.hpp"
@@ -35,6 +34,7 @@
 #include "program/terminal/task_box.hpp"
 #include "program/terminal/task_list.hpp"
 #include "program/terminal/terminal.hpp"
+#include "task/artifact_files.hpp"
 
 namespace agentforge::kernel {
 

@@ -527,9 +527,7 @@ void Project::Opening::set_gate_options(GateRunner::Options& gates) {
 
 void Project::Opening::open_stores() {
     project_->tasks_ = std::make_unique<TaskStore>(own());
-    if (auto folder = own_journals(state_directory_, project_->place_.root.string()); folder.ok()) {
-        project_->tasks_->note_own_journals(std::move(*folder));
-    }
+    project_->tasks_->note_own_journals(own_journals(state_directory_));
     project_->tasks_->observe(project_->log_.get());
     if (project_->telemetry_) {
         project_->telemetry_->pass_on(*project_->log_);

@@ -380,7 +380,7 @@ class LoopTrustTests(LoopTest):
                  model.said("review", "code_reviewer", 2, model.call("complete", decision="approve", summary="Fine.", issues=[]))]
         self.assert_code(self.loop(model.transcript(model.plan(), model.tests(), model.writes_slugify(), model.exports(), wrong, model.deliver())), 0)
         first = [record for record in self.steps() if record["phase"] == "review"][0]
-        self.assertIn("rate the issue for what it is", first["result"]["summary"])
+        self.assertIn("give the issue a lower severity", first["result"]["summary"])
 
     def test_a_plan_must_number_its_steps_and_cover_its_requirements(self):
         gap = [{**model.STEPS[0], "requirements": ["REQ-001"]}, {**model.STEPS[1], "number": 3}]

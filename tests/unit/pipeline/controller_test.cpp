@@ -2,8 +2,8 @@
 // The controller over fakes: what a task does, and what its journal records.
 #include <agentforge/testing/fake_host.hpp>
 #include "base/ids.hpp"
-#include "pipeline/artifact_files.hpp"
 #include "pipeline/machine.hpp"
+#include "task/artifact_files.hpp"
 
 #include "plugins/guard.hpp"
 #include "unit/pipeline/pipeline_fixture.hpp"

@@ -2,9 +2,14 @@
 // The files that show an artifact and its versions to people. The journal has the contents that they must have.
 #pragma once
 
+#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <agentforge/json.hpp>
+#include <agentforge/result.hpp>
 
 #include "task/state.hpp"
 #include "task/task_store.hpp"
@@ -25,10 +30,18 @@ namespace agentforge::kernel {
 /// Removes the stage's final file, if there is one, before the stage runs again: it is no longer final.
 void remove_final_file(const TaskPaths& paths, const StageState& stage);
 
+/// True if the contents of one of these files, read again, equal `value`.
+[[nodiscard]] bool reads_as(const json::object& read, const json::value& value);
+
+/// Returns the names of all these files, relative to the task's folder, whether they exist or not. `blobs`: the folder of the
+/// task's blobs.
+[[nodiscard]] std::set<std::string> artifact_files(const std::filesystem::path& blobs, const TaskState& state);
+
 /// Returns the files of accepted artifacts, their versions and reviews, and imported inputs that differ from the journal, are
 /// links or other special files, or are missing although the artifact counts. Paths are relative to the task's folder. Follows no
-/// link out of it.
-[[nodiscard]] std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state);
+/// link out of it. `blobs`: the folder of the task's blobs, if it is not in `paths`.
+[[nodiscard]] std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state,
+                                                              const std::filesystem::path& blobs = {});
 
 /// Fails if `changed_artifact_files` finds any. Errors: `conflict` AF-ORCH-077 as below, AF-ORCH-051 with the files' names.
 [[nodiscard]] Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state);

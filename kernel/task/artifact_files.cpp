@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/artifact_files.hpp"
+#include "task/artifact_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -142,11 +142,23 @@ void remove_final_file(const TaskPaths& paths, const StageState& stage) {
     std::filesystem::remove(paths.root / artifact_version_file(stage.artifact, "final"), ignored);
 }
 
-std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state) {
-    const BlobStore blobs(paths.blobs());
+bool reads_as(const json::object& read, const json::value& value) {
+    const auto written = parse_yaml(to_yaml(value), "a file of the task", limits);
+    return written.ok() && written->value == json::value(read);
+}
+
+std::set<std::string> artifact_files(const std::filesystem::path& blobs, const TaskState& state) {
+    std::set<std::string> names;
+    for (const TaskFile& file : files_of(BlobStore(blobs), state)) { names.insert(file.name); }
+    return names;
+}
+
+std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state,
+                                                const std::filesystem::path& blobs) {
+    const BlobStore store(blobs.empty() ? paths.blobs() : blobs);
     std::vector<std::string> changed;
-    for (const TaskFile& file : files_of(blobs, state)) {
-        if (differs(paths, file, blobs)) { changed.push_back(file.name); }
+    for (const TaskFile& file : files_of(store, state)) {
+        if (differs(paths, file, store)) { changed.push_back(file.name); }
     }
     return changed;
 }

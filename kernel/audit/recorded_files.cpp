@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "audit/recorded_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include <re2/re2.h>
+
+#include <agentforge/json_fields.hpp>
+
+#include "audit/statement.hpp"
+#include "base/plain_file.hpp"
+#include "base/text.hpp"
+#include "base/yaml.hpp"
+#include "escalation/escalation_store.hpp"
+#include "journal/blob_store.hpp"
+#include "records/records.hpp"
+#include "secrets/restore.hpp"
+#include "task/artifact_files.hpp"
+
+namespace agentforge::kernel {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr YamlLimits limits{64UL << 20U, 4'000'000, 200};
+
+/// Adds all texts of a record, among which are the names of its files.
+void add_texts(const json::value& value, std::set<std::string>& texts) {
+    if (const json::string* text = value.if_string()) { texts.emplace(*text); }
+    if (const json::object* object = value.if_object()) {
+        for (const auto& field : *object) { add_texts(field.value(), texts); }
+    }
+    if (const json::array* array = value.if_array()) {
+        for (const json::value& each : *array) { add_texts(each, texts); }
+    }
+}
+
+/// True if the record has the decision and its reasons. A revision's reasons are one text there.
+bool says_the_same(const records::ApprovalDecided& decided, const std::string& decision, const Feedback& feedback) {
+    return decision == records::decision_of(decided) &&
+           *decided.feedback == (decision == "revise" ? in_words(feedback) : feedback.overall);
+}
+
+class Comparison {
+public:
+    explicit Comparison(const TaskEvidence& evidence) : evidence_(evidence) {
+        for (const Record& record : evidence.records) {
+            if (auto decided = records::as<records::ApprovalDecided>(record)) { decisions_.push_back(std::move(*decided)); }
+        }
+    }
+
+    FileFindings run() && {
+        versions();
+        files();
+        if (evidence_.escalations.filename() == "escalations") { answers(); }
+        return std::move(findings_);
+    }
+
+private:
+    /// Compares the earlier and final versions of artifacts, and the imported ones.
+    void versions() {
+        std::set<std::string> accepted;  // The audit compares these byte for byte.
+        for (const Record& record : evidence_.records) {
+            if (const auto stage = records::as<records::ArtifactAccepted>(record)) { accepted.insert(stage->artifact); }
+            if (const auto review = records::as<records::ReviewFinished>(record)) { accepted.insert(*review->review); }
+        }
+        for (const std::string& file : changed_artifact_files(evidence_.paths, evidence_.state, evidence_.blobs)) {
+            if (!accepted.contains(file)) { findings_.faults.push_back(file + " is not what the journal says"); }
+        }
+    }
+
+    /// Reports files that no record accounts for, and people's decisions that differ from the recorded ones.
+    void files() {
+        std::set<std::string> known = artifact_files(evidence_.blobs, evidence_.state);
+        known.insert({"task.yaml", "actions.yaml", "artifacts/inputs/original_request.yaml", "artifacts/blobs/blobs.yaml"});
+        for (const Record& record : evidence_.records) { add_texts(record.body, known); }
+        std::error_code error;
+        for (fs::recursive_directory_iterator it(evidence_.paths.root, error), end; !error && it != end; it.increment(error)) {
+            std::error_code none;
+            const std::string name = it->path().lexically_relative(evidence_.paths.root).string();
+            if (!it->is_regular_file(none) || it->is_symlink(none) || is_transient_file(name)) { continue; }
+            if (name.starts_with("iteration_history/")) {
+                decision_file(name);
+            } else if (!known.contains(name)) {
+                unknown(name);
+            }
+        }
+    }
+
+    void unknown(const std::string& name) {
+        auto& list = evidence_.state.status == TaskStatus::completed ? findings_.faults : findings_.unchecked;
+        list.push_back("no record accounts for " + name);
+    }
+
+    void decision_file(const std::string& name) {
+        const auto text = read_plain_file(evidence_.paths.root, name);
+        if (!text.ok()) {
+            findings_.faults.push_back(name + " cannot be read: " + text.error().message);
+        } else if (!is_recorded_decision(name, *text)) {
+            unknown(name);
+        }
+    }
+
+    [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) const {
+        static const RE2 names("iteration_history/([^/]+)/v([0-9]+)_(approval|feedback)\\.yaml");
+        std::string stage;
+        std::string kind;
+        int number = 0;
+        if (!RE2::FullMatch(name, names, &stage, &number, &kind)) { return false; }
+        const auto read = parse_yaml(text, name, limits);
+        if (!read.ok() || !read->value.is_object() || to_yaml(read->value) != text) { return false; }
+        const json::object* const entry = object_at(read->value.get_object(), kind);
+        if (entry == nullptr || read->value.get_object().size() != 1) { return false; }
+        auto issues = issues_from(entry->contains("specific_issues") ? entry->at("specific_issues") : json::value(json::array()),
+                                  [&](const std::string&) { return name; });
+        if (!issues.ok()) { return false; }
+        const Feedback feedback{text_of(*entry, "overall_comments"), std::move(*issues)};
+        return std::ranges::any_of(decisions_, [&](const records::ApprovalDecided& decided) {
+            const std::string decision = text_of(*entry, "decision");
+            const bool is_same = says_the_same(decided, decision, feedback) || may_hold_placeholder(text);
+            return is_same && *decided.stage == stage && text_of(*entry, "stage") == stage &&
+                   text_of(*entry, "task_id") == evidence_.state.task_id && number_of(*entry, "iteration") == number &&
+                   text_of(*entry, "artifact_hash") == *decided.artifact_blob &&
+                   text_of(*entry, "decided_by") == *decided.decided_by && decided.approved == (kind == "approval");
+        });
+    }
+
+    /// Compares the answers with the records of them. An answer that came too late has none.
+    void answers() {
+        const EscalationStore store(evidence_.escalations.parent_path());
+        for (const Record& record : evidence_.records) {
+            if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(store, *resolved); }
+            if (const auto decided = records::as<records::ActionDecided>(record)) { action(store, *decided); }
+        }
+        for (const records::ApprovalDecided& decided : decisions_) { approval(store, decided); }
+    }
+
+    void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {
+        const auto given = store.resolution(recorded.escalation_id);
+        if (is_gone(given)) { return; }
+        auto answer = blob(recorded.resolution_blob);
+        if (!answer) { return; }  // Reported with the blobs.
+        answer->erase("resolved_by");
+        answer->erase("resolved_at");
+        const bool is_same = given.ok() && (*given)->abort == recorded.abort && (*given)->resolved_by == *recorded.resolved_by &&
+                             ((*given)->context == *answer || may_hold_placeholder(json::serialize(*answer)));
+        report(recorded.escalation_id, is_same);
+    }
+
+    void approval(const EscalationStore& store, const records::ApprovalDecided& recorded) {
+        shown(store, recorded.approval_id, recorded.artifact_hash, *recorded.artifact_blob);
+        const auto given = store.artifact_decision(recorded.approval_id);
+        if (is_gone(given)) { return; }
+        const bool is_same = given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
+                             (*given)->decided_by == *recorded.decided_by &&
+                             says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues});
+        report(recorded.approval_id, is_same || may_hold_placeholder(*recorded.feedback));
+    }
+
+    void action(const EscalationStore& store, const records::ActionDecided& recorded) {
+        const auto given = store.action_decision(recorded.approval_id);
+        if (is_gone(given)) { return; }
+        const bool is_same = given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
+                             (*given)->edited.has_value() == (recorded.decision == "edited") &&
+                             (*given)->action_hash == recorded.action_hash && (*given)->decided_by == *recorded.decided_by &&
+                             (*given)->feedback == *recorded.feedback;
+        report(recorded.approval_id, is_same || may_hold_placeholder(*recorded.feedback));
+    }
+
+    /// Compares what a person was shown.
+    void shown(const EscalationStore& store, const std::string& id, const std::string& hash, const std::string& artifact) {
+        const auto asked = store.approval(id);
+        if (!asked.ok()) { return; }
+        auto data = blob(artifact);
+        if (!data) { return; }
+        data->erase("_artifact_meta");
+        data->erase("_metadata");
+        if (asked->artifact_hash != hash || !reads_as(asked->artifact, *data)) {
+            findings_.faults.push_back("escalations/" + id + ".yaml is not what the journal says was shown");
+        }
+    }
+
+    /// True if there is no answer's file any more: then the journal alone has the answer.
+    template <class Given>
+    [[nodiscard]] static bool is_gone(const Result<std::optional<Given>>& given) {
+        return given.ok() ? !given->has_value() : given.error().kind == ErrorKind::not_found;
+    }
+
+    void report(const std::string& id, bool is_same) {
+        if (!is_same) { findings_.faults.push_back("escalations/" + id + ".resolution.yaml is not the answer in the journal"); }
+    }
+
+    [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
+        const auto text = BlobStore(evidence_.blobs).get(hash);
+        if (!text.ok()) { return std::nullopt; }
+        auto value = parse_json(*text, "blob");
+        return value.ok() && value->is_object() ? std::optional(std::move(value->get_object())) : std::nullopt;
+    }
+
+    const TaskEvidence& evidence_;
+    std::vector<records::ApprovalDecided> decisions_;
+    FileFindings findings_;
+};
+
+}  // namespace
+
+FileFindings compare_with_journal(const TaskEvidence& evidence) { return Comparison(evidence).run(); }
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the user's key signs: only a statement about a journal that this machine wrote, and about files that say what the journal says."""
+
+import shutil
+
+from harness import main, short_transcript
+from test_audit import SignedAuditTest
+
+
+class TestSigning(SignedAuditTest):
+    def start_and_wait(self, *arguments):
+        self.assert_code(self.start(*arguments, transcript=short_transcript()), 22)
+        return self.task()
+
+    def signature(self, task):
+        return self.task_folder(task) / "proof/statement.json.sig"
+
+    def replace(self, file, before, after):
+        text = file.read_text()
+        self.assertIn(before, text)
+        file.write_text(text.replace(before, after))
+
+    def test_files_that_differ_from_the_journal_are_not_signed(self):
+        task = self.start_and_wait("--approve", "spec", "--approve", "deliver")
+        self.assert_code(self.go_on("approve", task), 22)
+        folder = self.task_folder(task)
+        (answer,) = (folder.parent.parent / "escalations").glob("*spec-1.resolution.yaml")
+        changes = {
+            "iteration_history/spec/v1_approval.yaml": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
+            f"../../escalations/{answer.name}": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
+            "artifacts/board_approval.yaml": lambda file: file.write_text("approved by the board\n"),
+            "artifacts/snapshots/step_999.patch": lambda file: file.write_text("x\n"),
+            "artifacts/inputs/original_request.yaml": lambda file: self.replace(file, "slugify", "pay"),
+        }
+        kept = {}
+        for name, change in changes.items():
+            file = folder / name
+            kept[file] = file.read_bytes() if file.exists() else None
+            change(file)
+        outcome = self.assert_code(self.go_on("approve", task), 0)
+        self.assertIn("AF-AUDT-011", outcome.err)
+        self.assertFalse((folder / "proof/statement.json").exists())
+        faults = " ".join(self.faults(self.verify(task)))
+        for name in changes:
+            with self.subTest(name):
+                self.assertIn(name.rsplit("/", maxsplit=1)[-1].removesuffix(".resolution.yaml"), faults)
+        for file, before in kept.items():
+            file.write_bytes(before) if before is not None else file.unlink()
+        self.assert_code(self.go_on("resume", task), 0)
+        self.assert_verified(self.verify(task))
+        self.assertTrue(self.signature(task).exists())
+
+    def test_changed_files_do_not_replace_the_archive(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        archive = self.git("rev-parse", f"refs/agentforge/archive/{task}")
+        folder = self.task_folder(task)
+        (folder / "artifacts/board_approval.yaml").write_text("approved by the board\n")
+        shutil.rmtree(folder / "proof")
+        self.assertIn("AF-AUDT-011", self.assert_code(self.go_on("resume", task), 0).err)
+        self.assertEqual(self.git("rev-parse", f"refs/agentforge/archive/{task}"), archive)
+        self.assertFalse(self.signature(task).exists())
+
+    def test_a_replay_of_decisions_that_this_machine_does_not_know_is_not_signed(self):
+        task = self.start_and_wait("--approve", "spec")
+        self.assert_code(self.go_on("approve", task), 0)
+
+        def replayed():
+            outcome = self.assert_code(self.run_program("replay", task, "--json"), 0)
+            return outcome, self.signature(outcome.json["replay_id"]).exists()
+        self.assertTrue(replayed()[1])
+        shutil.rmtree(self.state / "proofs")
+        outcome, is_signed = replayed()
+        self.assertIn("AF-AUDT-013", outcome.err)
+        self.assertFalse(is_signed)
+
+    def test_a_replay_without_decisions_of_people_is_signed(self):
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        shutil.rmtree(self.state / "proofs")
+        replay = self.assert_code(self.run_program("replay", task, "--json"), 0).json["replay_id"]
+        self.assert_verified(self.verify(replay))
+        self.assertTrue(self.signature(replay).exists())
+
+    def test_a_repository_that_was_moved_meanwhile(self):
+        task = self.start_and_wait("--approve", "spec")
+        moved = self.repository.with_name("moved")
+        self.repository.rename(moved)
+        self.repository = moved
+        self.assert_code(self.go_on("approve", task), 0)
+        self.assert_verified(self.verify(task))
+        self.assertTrue(self.signature(task).exists())
+
+    def test_a_rebase_that_could_not_be_signed_is_refused(self):
+        self.git("config", "commit.gpgsign", "false")
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        shutil.rmtree(self.state / "proofs")
+        self.git("commit", "-q", "--allow-empty", "-m", "Meanwhile")
+        self.git("config", "--unset", "commit.gpgsign")
+        self.assert_error(self.run_program("rebase", task), "AF-AUDT-013", "delivery.sign=never")
+        self.assert_code(self.run_program("rebase", task, "--set", "delivery.sign=never"), 0)
+        self.assert_verified(self.verify(task))
+
+    def test_a_hook_that_changes_line_ends_and_adds_a_trailer(self):
+        hook = self.repository / ".git/hooks/commit-msg"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text("#!/bin/sh\necho 'AgentForge-Task: another' >> \"$1\"\nsed -i 's/$/\\r/' \"$1\"\n")
+        hook.chmod(0o755)
+        self.assert_code(self.start(transcript=short_transcript()), 0)
+        task = self.task()
+        self.assert_verified(self.verify(f"agentforge/{task}"))
+        message = self.git("log", "-1", "--format=%B", f"agentforge/{task}")
+        self.assertNotIn("\r", message)
+        self.assertEqual(message.count("AgentForge-Task:"), 1)
+
+    def test_a_request_with_marks_that_turn_text_around(self):
+        self.assert_code(self.start(transcript=short_transcript(), request="Add \u202eslugify \\u202e"), 0)
+        task = self.task()
+        self.assert_verified(self.verify(task))
+        said = self.script("--allowed-signers", self.signers, self.repository, f"agentforge/{task}")
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+
+
+if __name__ == "__main__":
+    main()
