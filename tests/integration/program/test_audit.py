@@ -188,7 +188,7 @@ class TestAudit(SignedAuditTest):
             (folder / "state.yaml").unlink()
             file.write_bytes(b"".join(lines[:-1]))
             found = " ".join(self.faults(self.verify(task)))
-            for words in ("the statement names record", "the log knows that the task was completed", "does not begin with the one that the repository keeps"):
+            for words in ("the statement names record", "the log says that the task was completed", "does not begin with the one that the repository keeps"):
                 self.assertIn(words, found)
             file.write_bytes(whole)
             (folder / "state.yaml").write_bytes(kept)
@@ -477,7 +477,7 @@ class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
         for name, change in self.FORGERIES.items():
             with self.subTest(name):
                 self.forge_statement(task, change)
-                self.assertIn("statement: the statement is not what the task's files give", self.faults(verified()))
+                self.assertIn("statement: the statement differs from the one computed from the task's files", self.faults(verified()))
                 self.git("update-ref", f"refs/agentforge/archive/{task}", genuine)
         with self.subTest("a test that no artifact hands in"):
             self.forge_statement(task, lambda statement, predicate: predicate["tests"].append(self.INVENTED_TEST))
@@ -762,7 +762,7 @@ class TestAuditOfAFolderWithoutItsQuestions(AuditTest):
         file = kept / "proof/statement.json"
         file.write_text(file.read_text().replace('"request": "', '"request": "Pay Mallory. '))
         self.git("update-ref", "-d", f"refs/agentforge/archive/{self.task()}")
-        self.assertIn("statement: the statement is not what the task's files give", self.faults(self.verify(str(kept))))
+        self.assertIn("statement: the statement differs from the one computed from the task's files", self.faults(self.verify(str(kept))))
 
 
 class TestVerifyScriptOnUnusualCharacters(AuditTest):
@@ -865,7 +865,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.log.unlink()
         last = self.journal()[-1]["seq"]
         self.cut(1)
-        self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml knows record {last}; the journal ends with record {last - 1}: its end was cut off"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml names record {last}, but the journal ends with record {last - 1}: its end was cut off"])
 
     def test_the_refs_alone_know_of_a_missing_step(self):
         self.state_file.unlink()
@@ -880,7 +880,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.remove_refs()
         last = self.steps()[-1]
         self.cut(self.journal()[-1]["seq"] - last["seq"] + 1)
-        self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log knows step {last['step']}; the journal ends with step {last['step'] - 1}: its end was cut off"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log has step {last['step']}, but the journal ends with step {last['step'] - 1}: its end was cut off"])
 
 
 class TestAuditOfAKilledStep(AuditTest):
@@ -1374,7 +1374,7 @@ class TestAuditReportOfARun(AuditTest):
         models = [body["model"] for _, _, body in self.server.requests]
         micro = per_call * (models.count("usual") + 2 * models.count("other"))
         tokens = len(models) * (INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS)
-        self.assertIn(f"In all: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
+        self.assertIn(f"Total: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
 
     def test_markdown_and_html_have_each_of_these_rows(self):
         for format_, between in (("md", " | "), ("html", "</td><td>")):
