@@ -364,7 +364,7 @@ TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
     expect_refused(state, answer, "AF-TASK-010", "it is about stage `zzz` while `a` is the current one");
     answer = answer_record();
     answer["visit"] = 2;
-    expect_refused(state, answer, "AF-TASK-010", "visit 2 of stage `a`, and visit 1 is the current one");
+    expect_refused(state, answer, "AF-TASK-010", "visit 2 of stage `a`, but visit 1 is the current one");
     expect_refused(state, {{"type", "step"}, {"phase", "a"}, {"visit", 2}}, "AF-TASK-010", "visit 1 is the current one");
     expect_refused(state,
                    {{"type", "gate"}, {"stage", "zzz"}, {"gate", "tests"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}},
@@ -429,7 +429,7 @@ TEST(TaskRecords, a_call_that_does_not_say_how_it_ended_is_refused) {
     finished.erase("outcome");
     expect_refused(state, finished, "AF-TASK-010", "how the call ended");
     finished["outcome"] = "perhaps";
-    expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, and it is 'perhaps'");
+    expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, but is 'perhaps'");
 }
 
 TEST(TaskRecords, a_cycle_goes_to_the_requested_stage) {
