@@ -296,7 +296,7 @@ class TestAuditLater(SignedAuditTest):
             file = folder / "proof/statement.json"
             whole = file.read_bytes()
             file.write_bytes(whole.replace(b"\n", b"\r\n"))
-            self.assertTrue(any("but not the bytes" in fault for fault in self.faults(self.verify(task))))
+            self.assertTrue(any("but not the right bytes" in fault for fault in self.faults(self.verify(task))))
             file.write_bytes(whole)
         with self.subTest("without working_memory.yaml"):
             file = folder / "working_memory.yaml"
@@ -347,7 +347,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("is not the signature that refs/agentforge/archive", self.faults(self.verify(task))[0])
         with self.subTest("something follows the signature"):
             (proof / "statement.json.sig").write_bytes(signature + b"more\n")
-            self.assertIn("it is not one armoured signature", self.faults(self.verify(task))[0])
+            self.assertIn("it must be exactly one armoured signature", self.faults(self.verify(task))[0])
         (proof / "statement.json.sig").write_bytes(signature)
         self.check_objects(task)
         with self.subTest("the statement was removed"):
@@ -615,8 +615,8 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
             "no statement": (lambda place: shutil.rmtree(place / "task/proof"), "the task carries no statement, but its commit is signed", "the archive has no statement"),
             "no signature": (lambda place: (place / signature).unlink(), "the statement is not signed, but the commit is", "the statement is not signed"),
             "a stranger's signature": (lambda place: edit(place, signature, lambda _: self.signed_by(strangers, (place / proof).read_text())), "does not name that key", "does not name the key"),
-            "text after the signature": (lambda place: edit(place, signature, lambda text: text + "approved by everyone\n"), "it is not one armoured signature", "the signature is not one"),
-            "a second signature": (lambda place: edit(place, signature, lambda text: text + text), "it is not one armoured signature", "the signature is not one"),
+            "text after the signature": (lambda place: edit(place, signature, lambda text: text + "approved by everyone\n"), "it must be exactly one armoured signature", "the signature is not one"),
+            "a second signature": (lambda place: edit(place, signature, lambda text: text + text), "it must be exactly one armoured signature", "the signature is not one"),
             "a journal of another task": (lambda place: add(place, "task/history/x.yaml"), "the archive has history/x.yaml", "does not continue"),
             "blobs of another task": (lambda place: add(place, "task/artifacts/blobs/x/blobs.yaml", "agentforge_blobs: 1\nblobs:\n"), "the archive has artifacts/blobs/x/blobs.yaml", "does not continue"),
             "a file of a process": (lambda place: add(place, "task/.fold"), "the archive has .fold", ".fold"),
@@ -737,7 +737,7 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.assert_verified(verified(note))
         for name, text, words in (
                 ("a stranger's signature", statement + self.signed_by(strangers, statement), "does not name that key"),
-                ("text after the signature", note + "approved by everyone\n", "it is not one armoured signature"),
+                ("text after the signature", note + "approved by everyone\n", "it must be exactly one armoured signature"),
                 ("another base", statement.replace(self.git("rev-parse", "main").strip(), "1" * 40) + "-----BEGIN" + signature, "names another task, parent or record")):
             with self.subTest(name):
                 self.assertIn(words, " ".join(self.faults(verified(text))))
