@@ -354,7 +354,7 @@ TEST(TaskRecords, an_answer_refused_for_its_usage_leaves_no_run) {
     TaskState state = at_work();
     json::object answer = answer_record();
     answer["usage"] = {{"input_tokens", std::uint64_t(1) << 50U}, {"output_tokens", 10}};
-    expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is no number that a call can have used");
+    expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is more than a call can have used");
 }
 
 TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
@@ -442,7 +442,7 @@ TEST(TaskRecords, a_cycle_goes_to_the_requested_stage) {
     state.stages[0].status = StageStatus::completed;
     state.pipeline.stages[0].max_cycles = 1;
     ASSERT_TRUE(take(state, {{"type", "cycle_requested"}, {"stage", "b"}, {"to", "a"}, {"reason", "r"}}).ok());
-    expect_refused(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "b"}}, "AF-TASK-010", "the request was for `a`");
+    expect_refused(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "b"}}, "AF-TASK-010", "but the request names `a`");
     EXPECT_TRUE(take(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "a"}}).ok());
 }
 
