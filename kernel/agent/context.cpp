@@ -106,10 +106,11 @@ json::array recent_actions(const Memory& memory) {
     return result;
 }
 
-/// Writes what a step sees. Every part is written once, in the form in which it is sent, and that form is counted. Space: each
-/// part has its guaranteed share; what parts leave over goes to those that are shortened, in the order of `Part`. Order of the
-/// text: what stays the same for a run, then the files, least recently changed first, then what every step changes. So the
-/// beginning of a request equals that of the one before as far as possible, and the model's server need not read it again.
+/// Writes what a step sees. Writes every part once, in the form in which it is sent, and counts that form.
+/// Space: each part has its guaranteed share. Space that parts leave over goes to shortened parts, in the order of `Part`.
+/// Order of the text: parts that stay the same for a run, then the files, least recently changed first, then parts that every
+/// step changes. So a request begins like the one before for as long as possible, and the model's server need not read that
+/// again.
 class Composer {
 public:
     Composer(const RunSpec& spec, const Memory& memory, const json::object& verification, ContextMemo& memo)
@@ -117,11 +118,11 @@ public:
 
     void compose(std::size_t room) {
         room_ = room;
-        result_ = result_whole();
+        result_ = full_result();
         guarantee(room);
         hand_out(room);
         write();
-        drop_what_has_no_room(room);
+        drop_parts_without_room(room);
     }
 
     /// `actions`: the fixed part `available_actions`.
@@ -155,7 +156,7 @@ public:
     [[nodiscard]] std::vector<std::string> truncated() const {
         std::vector<std::string> names;
         for (std::size_t part = 0; part < parts; ++part) {
-            if (pieces_[part].cut && part != index(Part::files)) { names.emplace_back(names_of_parts[part]); }
+            if (pieces_[part].cut && part != index(Part::files)) { names.emplace_back(part_names[part]); }
         }
         names.insert(names.end(), cut_files_.begin(), cut_files_.end());
         return names;
@@ -182,16 +183,16 @@ private:
         agents_md
     };
     static constexpr std::size_t parts = 10;
-    static constexpr std::string_view names_of_parts[parts] = {"verification_status",
-                                                               "current_state.this_round",
-                                                               "task_frame",
-                                                               "current_state.objective",
-                                                               "current_state.instructions",
-                                                               "last_result",
-                                                               "current_state.state",
-                                                               "recent_actions",
-                                                               "current_state.files",
-                                                               "current_state.agents_md"};
+    static constexpr std::string_view part_names[parts] = {"verification_status",
+                                                           "current_state.this_round",
+                                                           "task_frame",
+                                                           "current_state.objective",
+                                                           "current_state.instructions",
+                                                           "last_result",
+                                                           "current_state.state",
+                                                           "recent_actions",
+                                                           "current_state.files",
+                                                           "current_state.agents_md"};
     /// Dropped entirely if there is not even space for the note that says what was left out: the least needed first.
     static constexpr Part least_needed[] = {Part::files,  Part::agents_md, Part::instructions, Part::state,        Part::round,
                                             Part::result, Part::objective, Part::recent,       Part::verification, Part::frame};
@@ -202,13 +203,13 @@ private:
 
     // ------------------------------------------------------------------------------------- room --
 
-    /// Skips what no budget can hold.
-    [[nodiscard]] bool beyond_all(std::size_t bytes) const noexcept { return bytes > room_ * most_bytes_a_token; }
-    [[nodiscard]] Piece endless() const { return {"", spec_.budget.total * 4, true}; }
+    /// True if a text of this size fits no budget, so that it need not be written and counted.
+    [[nodiscard]] bool exceeds_every_budget(std::size_t bytes) const noexcept { return bytes > room_ * most_bytes_a_token; }
+    [[nodiscard]] Piece oversized_piece() const { return {"", spec_.budget.total * 4, true}; }
 
     void guarantee(std::size_t room) {
         const TokenBudget& budget = spec_.budget;
-        for (std::size_t part = 0; part < parts; ++part) { wants_[part] = whole(static_cast<Part>(part)); }
+        for (std::size_t part = 0; part < parts; ++part) { wants_[part] = full_cost(static_cast<Part>(part)); }
         std::size_t left = room > head_tokens ? room - head_tokens : 0;
         const auto give = [&](Part part, std::size_t most) {
             share(part) = std::min({wants_[index(part)], most, left});
@@ -245,12 +246,12 @@ private:
         std::size_t unused = 0;
         for (std::size_t part = 0; part < parts; ++part) {
             const std::size_t room = std::min(wants_[part], shares_[part] + unused);
-            pieces_[part] = wants_[part] <= room ? written_whole(static_cast<Part>(part)) : cut(static_cast<Part>(part), room);
+            pieces_[part] = wants_[part] <= room ? full_piece(static_cast<Part>(part)) : cut(static_cast<Part>(part), room);
             unused = shares_[part] + unused - std::min(shares_[part] + unused, pieces_[part].tokens);
         }
     }
 
-    void drop_what_has_no_room(std::size_t room) {
+    void drop_parts_without_room(std::size_t room) {
         for (const Part part : least_needed) {
             if (tokens() <= room) { return; }
             if (piece(part).tokens == 0) { continue; }
@@ -264,37 +265,37 @@ private:
 
     // ------------------------------------------------------------------------------------ parts --
 
-    /// The cost of the unshortened part; 0: there is none.
-    std::size_t whole(Part part) {
-        if (part == Part::files) { return files_want(); }
-        return written_whole(part).tokens;
+    /// Returns the cost of the unshortened part. 0: there is none.
+    std::size_t full_cost(Part part) {
+        if (part == Part::files) { return full_cost_of_files(); }
+        return full_piece(part).tokens;
     }
 
-    const Piece& written_whole(Part part) {
+    const Piece& full_piece(Part part) {
         switch (part) {
             case Part::verification:
                 return memo_.piece("verification/" + status_key(),
                                    [&] { return piece_of("verification_status", json::value(verification_)); });
             case Part::round:
-                return value_whole("this_round", [&] { return round_value(); });
+                return full_value("this_round", [&] { return round_value(); });
             case Part::frame:
-                return memo_.piece("task_frame", [&] { return whole_of("task_frame", json::value(task_frame(spec_)), 0); });
+                return memo_.piece("task_frame", [&] { return full_piece_of("task_frame", json::value(task_frame(spec_)), 0); });
             case Part::objective:
-                return text_whole("objective", spec_.run.objective);
+                return full_text("objective", spec_.run.objective);
             case Part::instructions:
-                return text_whole("instructions", spec_.run.instructions);
+                return full_text("instructions", spec_.run.instructions);
             case Part::result:
                 return result_;
             case Part::state:
-                return value_whole("state", [&] { return state_value(); });
+                return full_value("state", [&] { return state_value(); });
             case Part::recent:
                 return recent_;
             case Part::files:
                 break;
             case Part::agents_md:
-                return text_whole("agents_md", spec_.agents_md);
+                return full_text("agents_md", spec_.agents_md);
         }
-        put_views(wants_[index(Part::files)]);
+        choose_views(wants_[index(Part::files)]);
         return files_;
     }
 
@@ -318,7 +319,7 @@ private:
             case Part::instructions:
                 return text("instructions", spec_.run.instructions);
             case Part::result:
-                return result_cut(room);
+                return cut_result(room);
             case Part::state:
                 return memo_.piece("state" + share, [&] { return shorten_to("state", state_value(), room, 1); });
             case Part::recent:
@@ -328,27 +329,27 @@ private:
             case Part::agents_md:
                 return text("agents_md", spec_.agents_md);
         }
-        put_views(room);
+        choose_views(room);
         return files_;
     }
 
     [[nodiscard]] std::string status_key() const { return json::serialize(json::value(verification_)); }
 
-    [[nodiscard]] Piece whole_of(std::string_view name, json::value value, unsigned depth) const {
-        return beyond_all(json::serialize(value).size()) ? endless() : piece_of(name, std::move(value), depth);
+    [[nodiscard]] Piece full_piece_of(std::string_view name, json::value value, unsigned depth) const {
+        return exceeds_every_budget(json::serialize(value).size()) ? oversized_piece() : piece_of(name, std::move(value), depth);
     }
-    /// Writes a part that does not change during a run only once.
-    const Piece& text_whole(std::string_view name, const std::string& text) {
+    /// Caches the part under its name: it does not change during a run.
+    const Piece& full_text(std::string_view name, const std::string& text) {
         return memo_.piece(std::string(name), [&] {
             if (text.empty()) { return Piece{}; }
-            return beyond_all(text.size()) ? endless() : piece_of(name, json::value(text), 1);
+            return exceeds_every_budget(text.size()) ? oversized_piece() : piece_of(name, json::value(text), 1);
         });
     }
     template <typename Make>
-    const Piece& value_whole(std::string_view name, Make&& make) {
+    const Piece& full_value(std::string_view name, Make&& make) {
         return memo_.piece(std::string(name), [&] {
             json::value value = make();
-            return value.get_object().empty() ? Piece{} : whole_of(name, std::move(value), 1);
+            return value.get_object().empty() ? Piece{} : full_piece_of(name, std::move(value), 1);
         });
     }
 
@@ -371,20 +372,20 @@ private:
 
     [[nodiscard]] Piece result_head() const { return piece_of("last_result", json::value(last_result_of(*memory_.last())), 0); }
 
-    /// Tokens 0: there is none.
-    [[nodiscard]] Piece result_whole() const {
+    /// Returns a piece of 0 tokens if there is no result.
+    [[nodiscard]] Piece full_result() const {
         if (!memory_.last()) { return {}; }
         Piece whole = result_head();
         const std::string& output = memory_.last()->output;
         if (output.empty()) { return whole; }
-        if (beyond_all(output.size())) { return endless(); }
+        if (exceeds_every_budget(output.size())) { return oversized_piece(); }
         const Piece shown = piece_of("output", json::value(output), 1);
         whole.yaml += shown.yaml;
         whole.tokens += shown.tokens;
         return whole;
     }
 
-    [[nodiscard]] Piece result_cut(std::size_t max_tokens) const {
+    [[nodiscard]] Piece cut_result(std::size_t max_tokens) const {
         const StepRecord& last = *memory_.last();
         Piece head = result_head();
         if (last.output.empty() || head.tokens + 40 > max_tokens) {
@@ -405,7 +406,7 @@ private:
 
     // ------------------------------------------------------------------------------------ views --
 
-    /// The file that the last result shows in full needs no view of its own.
+    /// True if the last result shows the file, which then needs no view.
     [[nodiscard]] bool shown_by_last(const FileMemory& file) const {
         return memory_.last() && memory_.last()->tool == "read_file" && file.step == memory_.last()->step;
     }
@@ -421,7 +422,7 @@ private:
         return item_piece_of(json::value(std::move(view)), 1);
     }
 
-    /// The view in at most this many tokens.
+    /// Returns a view of at most this many tokens.
     [[nodiscard]] static Piece view(const FileMemory& file, std::size_t max_tokens) {
         Piece head = view_head(file);
         const Piece content = shorten_text_to("content", file.content, max_tokens > head.tokens ? max_tokens - head.tokens : 0,
@@ -432,25 +433,26 @@ private:
         return head;
     }
 
-    const Piece& view_whole(const FileMemory& file) {
-        return memo_.piece(key_of(file),
-                           [&] { return beyond_all(file.content.size()) ? endless() : view(file, spec_.budget.total * 4); });
+    const Piece& full_view(const FileMemory& file) {
+        return memo_.piece(key_of(file), [&] {
+            return exceeds_every_budget(file.content.size()) ? oversized_piece() : view(file, spec_.budget.total * 4);
+        });
     }
 
-    /// Skips what no budget can hold.
-    [[nodiscard]] std::size_t files_want() {
+    /// Returns the cost of full views of all files, or more than the space if they cannot fit.
+    [[nodiscard]] std::size_t full_cost_of_files() {
         std::size_t want = 0;
         for (const FileMemory& file : memory_.files()) {
             if (shown_by_last(file)) { continue; }
-            if (want > room_ || beyond_all(file.content.size())) { return room_ * 4; }
-            want += view_whole(file).tokens + (want == 0 ? head_tokens : 0);
+            if (want > room_ || exceeds_every_budget(file.content.size())) { return room_ * 4; }
+            want += full_view(file).tokens + (want == 0 ? head_tokens : 0);
         }
         return want;
     }
 
     /// The most recently used files get the space. Whole views come first, in the order of their last change; a shortened one
     /// comes last.
-    void put_views(std::size_t max_tokens) {
+    void choose_views(std::size_t max_tokens) {
         views_.clear();
         names_ = {};
         cut_files_.clear();
@@ -462,7 +464,7 @@ private:
             if (shown_by_last(file)) { continue; }
             // A short file may still fit where a long one would be cut to nothing.
             const std::size_t left = cut == nullptr && max_tokens > used ? max_tokens - used : 0;
-            const Piece* const whole = file.content.size() > left * most_bytes_a_token ? nullptr : &view_whole(file);
+            const Piece* const whole = file.content.size() > left * most_bytes_a_token ? nullptr : &full_view(file);
             if (whole != nullptr && whole->tokens <= left) {
                 used += whole->tokens;
                 shown.emplace_back(file.changed, whole);
@@ -476,7 +478,7 @@ private:
         std::stable_sort(shown.begin(), shown.end(), [](const auto& one, const auto& other) { return one.first < other.first; });
         for (const auto& entry : shown) { views_.push_back(*entry.second); }
         const std::size_t kept = used + (cut != nullptr ? smallest_file_tokens + view_head(*cut).tokens : 0);
-        if (!named.empty()) { put_names(std::move(named), max_tokens - std::min(max_tokens, kept)); }
+        if (!named.empty()) { list_names(std::move(named), max_tokens - std::min(max_tokens, kept)); }
         if (cut != nullptr) {
             const std::size_t left = max_tokens - used - names_.tokens;
             const std::size_t share = left - left % share_step;
@@ -488,7 +490,7 @@ private:
         files_.cut = !cut_files_.empty();
     }
 
-    void put_names(std::vector<std::string> named, std::size_t max_tokens) {
+    void list_names(std::vector<std::string> named, std::size_t max_tokens) {
         cut_files_.emplace_back("current_state.files");
         const std::size_t more = named.size() > most_named ? named.size() - most_named : 0;
         if (more > 0) { named.resize(most_named); }

@@ -140,7 +140,7 @@ private:
             return Error{"AF-AGENT-010", who() + " used up its " + std::to_string(most_steps_) + " steps without completing", "",
                          "Raise max_steps of the stage, or make the request smaller.", ErrorKind::invalid};
         }
-        return host_.makes_progress();
+        return host_.require_progress();
     }
 
     Result<void> check_not_stopped() const {

@@ -27,9 +27,8 @@ struct Piece {
 /// Returns `- item` as YAML for a list inside `depth` maps, under a name. `item` must not be empty.
 [[nodiscard]] Piece item_piece_of(json::value item, unsigned depth);
 
-/// Returns the piece of `value` that costs at most `max_tokens`: strings lose their middle, lists and maps their ends with a
-/// count of what was dropped, until it fits. The last resort is a sentence that says how much was left out. Objects keep their
-/// order.
+/// Returns a piece that costs at most `max_tokens`. Strings lose their middle; lists and maps lose their ends, and a count says
+/// how much was dropped. The last resort is a sentence that says how much was left out. Objects keep their order.
 [[nodiscard]] Piece shorten_to(std::string_view name, const json::value& value, std::size_t max_tokens, unsigned depth = 0);
 /// The same for a text, which keeps its first and its last lines, numbered from `first_line`.
 [[nodiscard]] Piece shorten_text_to(std::string_view name, std::string_view text, std::size_t max_tokens,

@@ -22,7 +22,7 @@ struct StepRecord {
     json::object arguments;
     bool success = false;
     std::string summary;
-    std::string output;  ///< What the model is shown next, bounded.
+    std::string output;  ///< What the model sees next; of limited size.
     std::string error;   ///< At most 500 characters.
     json::object data;   ///< The tool's own data: line range, hash, counts.
     std::vector<Change> changes;
@@ -38,8 +38,8 @@ struct StepRecord {
 
 /// Whether an action may be carried out, or what replaces it.
 struct ActionVerdict {
-    enum class Kind : unsigned char { go = 1, edited, rejected };
-    Kind kind = Kind::go;
+    enum class Kind : unsigned char { approved = 1, edited, rejected };
+    Kind kind = Kind::approved;
     ToolCall edited;       ///< The replacement.
     std::string feedback;  ///< Why it is rejected. May be empty.
 };
@@ -56,13 +56,14 @@ public:
         static_cast<void>(step), static_cast<void>(request);
         return {};
     }
-    /// The call brought no answer, but may have cost something. Returns the error with which the run continues or ends.
+    /// Called after a call without an answer, which may have cost something. Returns the error with which the run continues or
+    /// ends.
     [[nodiscard]] virtual Error call_failed(unsigned step, const CompletionRequest& request, Error error) {
         static_cast<void>(step), static_cast<void>(request);
         return error;
     }
     /// Called before each step. Errors: AF-AGENT-018 the stage makes no progress, in this run or an earlier one.
-    [[nodiscard]] virtual Result<void> makes_progress() { return {}; }
+    [[nodiscard]] virtual Result<void> require_progress() { return {}; }
     /// Called between two steps. If the run must stop here, its context is cancelled when this returns.
     virtual void step_ended() {}
     /// Returns when a time limit ends the call, if there is one. This is not the stage's own deadline.

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view name_letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-constexpr std::size_t longest_name = 64;
+constexpr std::size_t max_name_size = 64;
 
 Error wrong(const YamlDocument& document, const std::string& pointer, const std::string& what) {
     return Error{"AF-CONF-070", "the list of repositories cannot be used: " + what, document.where(pointer),
@@ -48,7 +48,7 @@ bool collides(const KnownRepository& one, const KnownRepository& other) {
 }  // namespace
 
 bool is_repository_name(std::string_view name) noexcept {
-    return !name.empty() && name.size() <= longest_name && name.find_first_not_of(name_letters) == std::string_view::npos &&
+    return !name.empty() && name.size() <= max_name_size && name.find_first_not_of(name_letters) == std::string_view::npos &&
            name.front() != '.' && name.front() != '-';
 }
 
@@ -66,7 +66,7 @@ std::string repository_name(const fs::path& path, const std::vector<KnownReposit
     std::ranges::replace_if(
         name, [](char c) { return name_letters.find(c) == std::string_view::npos; }, '-');
     while (!name.empty() && (name.front() == '.' || name.front() == '-')) { name.erase(0, 1); }
-    name = name.empty() ? "repository" : name.substr(0, longest_name - 4);
+    name = name.empty() ? "repository" : name.substr(0, max_name_size - 4);
     const auto is_taken = [&](const std::string& wanted) {
         return std::ranges::find(taken, wanted, &KnownRepository::name) != taken.end();
     };

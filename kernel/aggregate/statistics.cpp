@@ -36,10 +36,10 @@ TaskSample sample_of(const TaskState& state) {
                      .spend = state.ledger.total(),
                      .own_spend = state.ledger.total().without(state.inherited.spend),
                      .own_steps = state.steps - state.inherited.steps};
-    std::set<std::string> judging;
-    for (const StageTemplate& stage : state.pipeline.stages) { judging.insert(closing_gate(stage)); }
+    std::set<std::string> closing_gates;
+    for (const StageTemplate& stage : state.pipeline.stages) { closing_gates.insert(closing_gate(stage)); }
     for (const auto& [gate, runs] : state.gate_figures.runs) {
-        if (!judging.contains(gate)) { continue; }
+        if (!closing_gates.contains(gate)) { continue; }
         found.gates += runs.all;
         found.gates_passed += runs.passed;
     }

@@ -42,7 +42,7 @@ std::string to_markdown(const Document& document) {
         if (!section.text.empty()) { page += "\n" + markdown_text(section.text) + "\n"; }
         if (section.columns.empty()) { continue; }
         if (section.rows.empty()) {
-            page += "\n" + markdown_text(section.none) + "\n";
+            page += "\n" + markdown_text(section.if_empty) + "\n";
             continue;
         }
         page += "\n|";
@@ -65,7 +65,7 @@ std::string to_html(const Document& document) {
         if (!section.text.empty()) { page += "<p>" + html_text(section.text) + "</p>\n"; }
         if (section.columns.empty()) { continue; }
         if (section.rows.empty()) {
-            page += "<p>" + html_text(section.none) + "</p>\n";
+            page += "<p>" + html_text(section.if_empty) + "</p>\n";
             continue;
         }
         page += "<table>\n<tr>";

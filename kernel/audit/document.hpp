@@ -11,18 +11,18 @@
 namespace agentforge::kernel {
 
 struct DocumentColumn {
-    std::string key;  ///< In JSON.
+    std::string key;  ///< The key in JSON.
     std::string title;
     double width = 1;  ///< Relative to the other columns, in print.
 };
 
 struct DocumentSection {
-    std::string key;  ///< In JSON.
+    std::string key;  ///< The key in JSON.
     std::string title;
     std::string text;                            ///< Text before the table. May be empty.
     std::vector<DocumentColumn> columns;         ///< None: there is no table.
     std::vector<std::vector<json::value>> rows;  ///< Texts, numbers and booleans, one for each column.
-    std::string none;                            ///< Shown instead of a table without rows.
+    std::string if_empty;                        ///< Shown instead of a table without rows.
 };
 
 struct Document {
@@ -49,7 +49,7 @@ struct PrintedDocument {
 /// that library, or one it needs, is missing; AF-AUDT-006 printing failed.
 [[nodiscard]] Result<PrintedDocument> print(const Document& document);
 
-/// The interface of the library. Private to kernel/audit.
+/// The interface of libagentforge-print.so. Private to kernel/audit.
 struct PrintLibrary {
     const char* version;
     std::size_t document_size;

@@ -62,9 +62,9 @@ bool is_transient_file(std::string_view name) {
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
     if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name)) { return true; }
-    constexpr std::array passing{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
-                                 "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
-    return std::ranges::find(passing, name) != passing.end() || name == statement_file || name == signature_file;
+    constexpr std::array transient{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
+                                   "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
+    return std::ranges::find(transient, name) != transient.end() || name == statement_file || name == signature_file;
 }
 
 Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence) {

@@ -43,7 +43,7 @@ struct TaskEvidence {
 };
 
 /// Returns the task's files with their SHA-256: those of the folder by their path below it, those of questions to people as
-/// `escalations/…`. Leaves out the proof itself, files that only processes use, the projections, which the journal can
+/// `escalations/…`. Leaves out the proof itself, files of running processes, the projections, which the journal can
 /// reproduce, and the files that a fork shares with its parent. Errors: AF-BASE-011, AF-AUDT-009.
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// True for a file that a killed `archive restore` left; the next one removes it.

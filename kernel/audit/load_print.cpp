@@ -17,7 +17,7 @@ Error pdf_unavailable(const std::string& why) {
             "Install Pango (Debian: libpangocairo-1.0-0) and all of AgentForge, or use --format html.", ErrorKind::unavailable};
 }
 
-/// Beside the program's other libraries.
+/// Returns the path of the library beside the program's other libraries.
 std::string path_of_library() {
     std::error_code none;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", none);

@@ -41,7 +41,7 @@ DocumentSection facts_of(const TaskEvidence& evidence) {
     row("goal", json::value(state.goal_type));
     row("pipeline", json::value(state.pipeline.name));
     row("mode", json::value(mode_in_words(state)));
-    row("begun", json::value(state.created_at));
+    row("started", json::value(state.created_at));
     row("ended", json::value(state.completed_at));
     row("status", json::value(to_string(state.status)));
     row("exit stage", json::value(state.exit_stage));
@@ -90,7 +90,7 @@ DocumentSection stages_of(const TaskEvidence& evidence) {
                              {"status", "Status", 1},
                              {"visits", "Visits", 0.6},
                              {"steps", "Steps", 0.6},
-                             {"begun", "Begun", 1.6},
+                             {"begun", "Started", 1.6},
                              {"ended", "Ended", 1.6},
                              {"artifact", "Artifact", 2.6},
                              {"artifact_sha256", "SHA-256", 2.4}},
@@ -159,7 +159,8 @@ struct Decision {
     std::string operator()(const records::CycleRequested& on) const { return "wants to go back to " + on.to + ": " + on.reason; }
     std::string operator()(const records::CycleStarted& on) const { return "goes back to " + *on.to; }
     std::string operator()(const records::TaskResumed& on) const {
-        return "the task continues" + (on.guidance.value_or("").empty() ? std::string() : ", told: " + *on.guidance);
+        return "the task continues" +
+               (on.guidance.value_or("").empty() ? std::string() : ", with this message to the model: " + *on.guidance);
     }
     std::string operator()(const records::TaskPaused& on) const { return "the task paused: " + on.reason; }
     std::string operator()(const records::TaskAborted& on) const { return "the task was ended by a person: " + on.reason; }
@@ -196,7 +197,7 @@ DocumentSection decisions_of(const TaskEvidence& evidence) {
         {},          "none"};
     for (const Record& record : evidence.records) {
         const auto typed = records::read_record(record.body);
-        if (!typed.ok()) { continue; }  // Then it was not folded either.
+        if (!typed.ok()) { continue; }  // Impossible: such a record is not folded either.
         std::string text = std::visit(Decision{}, typed->body);
         if (!text.empty()) {
             section.rows.push_back({json::value(record.seq), time_of(record), json::value(records::stage_of(typed->body)),
@@ -297,7 +298,7 @@ DocumentSection models_of(const TaskEvidence& evidence) {
     const Ledger& ledger = evidence.state.ledger;
     DocumentSection section{"models",
                             "Models and cost",
-                            "In all: " + cost_in_words(ledger.total(), ledger.unpriced_models()) + ", " +
+                            "Total: " + cost_in_words(ledger.total(), ledger.unpriced_models()) + ", " +
                                 std::to_string(ledger.total().tokens()) + " tokens.",
                             {{"stage", "Stage", 1},
                              {"agent", "Agent", 1.4},
@@ -321,7 +322,7 @@ DocumentSection violations_of(const TaskEvidence& evidence) {
     DocumentSection section{
         "violations", "Violations",
         "",           {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"stage", "Stage", 1}, {"what", "What", 5}},
-        {},           "None was recorded."};
+        {},           "None."};
     for (const Record& record : evidence.records) {
         const auto add = [&](const std::string& stage, std::string what) {
             section.rows.push_back({json::value(record.seq), time_of(record), json::value(stage), json::value(std::move(what))});
@@ -339,7 +340,7 @@ DocumentSection violations_of(const TaskEvidence& evidence) {
 
 /// An override by people or settings. Empty: none.
 struct Override {
-    bool& costed;  ///< The first costing record is part of a task's beginning.
+    bool& has_costing;  ///< The first costing record is part of a task's beginning.
 
     template <class Other>
     std::string operator()(const Other&) const {
@@ -353,7 +354,7 @@ struct Override {
     }
     std::string operator()(const records::StageSkipped& on) const { return "a stage was left out: " + on.reason; }
     std::string operator()(const records::Costing&) const {
-        return std::exchange(costed, true) ? "limits or prices were changed during the task" : "";
+        return std::exchange(has_costing, true) ? "limits or prices were changed during the task" : "";
     }
     std::string operator()(const records::ApprovalDecided& on) const {
         return with_feedback("the artifact of stage " + *on.stage + " was " + decided_by(on), *on.feedback);
@@ -383,11 +384,11 @@ DocumentSection overrides_of(const TaskEvidence& evidence) {
                             {{"record", "Record", 0.6}, {"time", "Time", 1.8}, {"what", "What", 6}},
                             {},
                             "There were none."};
-    bool costed = false;
+    bool has_costing = false;
     for (const Record& record : evidence.records) {
         const auto typed = records::read_record(record.body);
         if (!typed.ok()) { continue; }
-        std::string text = std::visit(Override{costed}, typed->body);
+        std::string text = std::visit(Override{has_costing}, typed->body);
         if (!text.empty()) { section.rows.push_back({json::value(record.seq), time_of(record), json::value(std::move(text))}); }
     }
     return section;

@@ -24,7 +24,7 @@ std::string home_of(const SignatureTools& tools) {
     return home == tools.environment.end() ? std::string() : home->second;
 }
 
-std::string expanded(const SignatureTools& tools, const std::string& path) {
+std::string expand_home(const SignatureTools& tools, const std::string& path) {
     return path.starts_with("~/") ? home_of(tools) + path.substr(1) : path;
 }
 
@@ -36,13 +36,13 @@ std::string format_of(const GitConfiguration& git) {
 std::string program_of(const SignatureTools& tools, const GitConfiguration& git, const std::string& format) {
     std::string program = git.users_text("gpg." + format + ".program");
     if (program.empty() && format == "openpgp") { program = git.users_text("gpg.program"); }
-    if (!program.empty()) { return expanded(tools, program); }
+    if (!program.empty()) { return expand_home(tools, program); }
     if (format == "ssh") { return "ssh-keygen"; }
     return format == "x509" ? "gpgsm" : "gpg";
 }
 
-ProcessRequest own_program(const SignatureTools& tools, std::vector<std::string> argv, const std::filesystem::path& folder,
-                           std::string input) {
+ProcessRequest unconfined_request(const SignatureTools& tools, std::vector<std::string> argv, const std::filesystem::path& folder,
+                                  std::string input) {
     ProcessRequest request;
     request.argv = std::move(argv);
     request.directory = folder.string();
@@ -80,15 +80,16 @@ Result<std::vector<std::string>> signing_command(const SignatureTools& tools, co
         argv.emplace_back("-U");
         key = file.string();
     } else {
-        std::filesystem::path file = expanded(tools, key);
+        std::filesystem::path file = expand_home(tools, key);
         key = (file.is_relative() ? tools.repository / file : file).string();
     }
     argv.insert(argv.end(), {"-f", key});
     return argv;
 }
 
-/// Returns the start of ssh-keygen's output, such as `Good "agentforge" signature for NAME with ED25519 key SHA256:…`.
-std::string first_words(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
+/// Returns the first line of ssh-keygen's output, at most 300 bytes, such as `Good "agentforge" signature for NAME with ED25519
+/// key SHA256:…`.
+std::string first_line_of(const std::string& text) { return ellipsis(sanitize_utf8(text.substr(0, text.find('\n'))), 300); }
 
 std::string last_word(const std::string& text) { return text.substr(text.rfind(' ') + 1); }
 
@@ -111,15 +112,15 @@ public:
           stop_(stop),
           program_(program_of(tools, git, "ssh")),
           signature_((folder / "signature").string()),
-          allowed_(expanded(tools, git.users_text("gpg.ssh.allowedSignersFile"))),
-          revoked_(expanded(tools, git.text("gpg.ssh.revocationFile"))) {}
+          allowed_(expand_home(tools, git.users_text("gpg.ssh.allowedSignersFile"))),
+          revoked_(expand_home(tools, git.text("gpg.ssh.revocationFile"))) {}
 
     SignatureAnswer check() {
         SignatureAnswer answer;
         const auto outcome = run({"check-novalidate", "-n", signed_.name_space, "-s", signature_}, signed_.content);
         answer.good = outcome.ok() && outcome->exit_code == 0;
         answer.checkable = outcome.ok();
-        answer.detail = outcome.ok() ? first_words(answer.good ? outcome->out : outcome->err) : outcome.error().message;
+        answer.detail = outcome.ok() ? first_line_of(answer.good ? outcome->out : outcome->err) : outcome.error().message;
         answer.key = last_word(answer.detail);
         if (answer.good && !allowed_.empty()) { identify_signer(answer); }
         answer.trusted = answer.signer == SignatureAnswer::Signer::known;
@@ -132,7 +133,7 @@ private:
             answer.detail += "; git's gpg.ssh.allowedSignersFile does not exist: " + allowed_;
             return;
         }
-        answer.signer = SignatureAnswer::Signer::stranger;
+        answer.signer = SignatureAnswer::Signer::not_allowed;
         const std::string time = "verify-time=" + ssh_time(signed_.time);
         const auto found = run({"find-principals", "-s", signature_, "-f", allowed_, "-O", time}, "");
         if (!found.ok() || found->exit_code != 0) {
@@ -153,12 +154,12 @@ private:
             }
         }
         if (!verified.ok() || verified->exit_code != 0) {
-            answer.detail += "; " + (verified.ok() ? first_words(verified->err) : verified.error().message) + " (namespace `" +
+            answer.detail += "; " + (verified.ok() ? first_line_of(verified->err) : verified.error().message) + " (namespace `" +
                              signed_.name_space + "`, " + allowed_ + (revoked_.empty() ? "" : ", " + revoked_) + ")";
             return;
         }
         answer.signer = SignatureAnswer::Signer::known;
-        answer.detail = first_words(verified->out);
+        answer.detail = first_line_of(verified->out);
         if (!revoked_.empty() && !is_file(revoked_)) {
             answer.detail += "; git's gpg.ssh.revocationFile does not exist: " + revoked_;
         }
@@ -171,7 +172,7 @@ private:
 
     Result<ProcessOutcome> run(std::vector<std::string> arguments, const std::string& input) {
         arguments.insert(arguments.begin(), {program_, "-Y"});
-        ProcessRequest request = own_program(tools_, std::move(arguments), folder_, input);
+        ProcessRequest request = unconfined_request(tools_, std::move(arguments), folder_, input);
         request.environment["TZ"] = "UTC";  // The zone of `verify-time`.
         return tools_.processes.run(request, stop_);
     }
@@ -193,7 +194,7 @@ std::optional<std::string> status_line(const std::string& status, const std::str
     for (std::size_t at = 0; at < status.size(); at = status.find('\n', at) + 1) {
         const std::string_view line = std::string_view(status).substr(at, status.find('\n', at) - at);
         if (line == mark) { return std::string(); }
-        if (line.starts_with(mark + " ")) { return first_words(std::string(line.substr(mark.size() + 1))); }
+        if (line.starts_with(mark + " ")) { return first_line_of(std::string(line.substr(mark.size() + 1))); }
         if (status.find('\n', at) == std::string::npos) { break; }
     }
     return std::nullopt;
@@ -230,24 +231,24 @@ bool signed_before_expiry(const SignatureTools& tools, const std::string& progra
     long long signed_at = 0;
     if (!(words >> fingerprint >> date >> signed_at)) { return false; }
     const auto listed = tools.processes.run(
-        own_program(tools, {program, "--batch", "--with-colons", "--with-subkey-fingerprint", "--list-keys", fingerprint}, folder,
-                    ""),
+        unconfined_request(tools, {program, "--batch", "--with-colons", "--with-subkey-fingerprint", "--list-keys", fingerprint},
+                           folder, ""),
         stop);
     return listed.ok() && signed_at < expiry_of(listed->out, fingerprint);
 }
 
 /// Returns why gpg refuses a signature: its last line says it, such as `Can't check signature: No public key`.
-std::string last_words_of(const std::string& text) {
+std::string last_line_of(const std::string& text) {
     std::string trimmed = text;
     while (!trimmed.empty() && (trimmed.back() == '\n' || trimmed.back() == '\r')) { trimmed.pop_back(); }
-    return first_words(trimmed.substr(trimmed.rfind('\n') + 1));
+    return first_line_of(trimmed.substr(trimmed.rfind('\n') + 1));
 }
 
 std::string why_refused(const std::string& status, const std::string& said) {
     if (const auto key = status_line(status, "REVKEYSIG")) { return "the key is revoked: " + *key; }
     if (const auto key = status_line(status, "EXPKEYSIG")) { return "it was made after its key had expired: " + *key; }
     if (const auto key = status_line(status, "EXPSIG")) { return "the signature has expired: " + *key; }
-    return last_words_of(said);
+    return last_line_of(said);
 }
 
 /// True if gpg trusts the key at least as much as the user's `gpg.minTrustLevel` asks.
@@ -261,7 +262,7 @@ bool is_trusted_enough(const std::string& status, const std::string& level) {
 SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& git, const std::string& format,
                           const std::string& content, const std::filesystem::path& folder, const Stop& stop) {
     const auto verified = tools.processes.run(
-        own_program(
+        unconfined_request(
             tools, {program_of(tools, git, format), "--batch", "--status-fd=1", "--verify", (folder / "signature").string(), "-"},
             folder, content),
         stop);
@@ -287,7 +288,7 @@ SignatureAnswer check_gpg(const SignatureTools& tools, const GitConfiguration& g
     }
     const std::string level = git.text("gpg.minTrustLevel");
     const bool trusted = level.empty() || is_trusted_enough(status, level);
-    answer.signer = trusted ? SignatureAnswer::Signer::known : SignatureAnswer::Signer::stranger;
+    answer.signer = trusted ? SignatureAnswer::Signer::known : SignatureAnswer::Signer::not_allowed;
     answer.detail = "Good signature by key " + *key +
                     (trusted ? "" : "; git's gpg.minTrustLevel (" + level + ") asks for more trust in the key");
     return answer;
@@ -310,7 +311,7 @@ Result<std::string> sign_statement(const SignatureTools& tools, const std::strin
     if (sign == "never" || (sign != "always" && !git.flag("commit.gpgsign"))) { return std::string(); }
     AF_TRY(const auto folder, TemporaryDirectory::make("sign"));
     AF_TRY(auto argv, signing_command(tools, git, signer, folder->path()));
-    const auto outcome = tools.processes.run(own_program(tools, std::move(argv), folder->path(), statement), stop);
+    const auto outcome = tools.processes.run(unconfined_request(tools, std::move(argv), folder->path(), statement), stop);
     if (!outcome.ok()) { return not_signed(outcome.error().message); }
     const std::size_t begin = outcome->out.find("-----BEGIN ");
     if (outcome->exit_code != 0 || begin == std::string::npos) {
@@ -335,7 +336,7 @@ SignatureAnswer check_signature(const SignatureTools& tools, const SignedContent
         return answer;
     }
     if (!is_one_signature(signature)) {
-        answer.detail = "it is not one armoured signature with nothing before, in or after it";
+        answer.detail = "it must be exactly one armoured signature, with no other text";
         return answer;
     }
     if (signature.starts_with("-----BEGIN SSH SIGNATURE-----")) {

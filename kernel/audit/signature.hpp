@@ -14,9 +14,9 @@
 
 namespace agentforge::kernel {
 
-/// Namespaces of SSH signatures: of statements, and git's own, of commits. A key may be limited to one of them.
+/// Namespaces of SSH signatures. A key may be limited to one of them.
 inline constexpr const char* statement_namespace = "agentforge";
-inline constexpr const char* commit_namespace = "git";
+inline constexpr const char* commit_namespace = "git";  ///< As git signs commits.
 
 struct SignatureTools {
     ProcessRunner& processes;
@@ -33,9 +33,9 @@ struct SignatureTools {
 
 struct SignatureAnswer {
     enum class Signer {
-        known,     ///< In the user's own files: gpg's keyring, `gpg.ssh.allowedSignersFile`.
-        unknown,   ///< The user's git names no file of allowed signers.
-        stranger,  ///< The user's file of allowed signers does not name the key.
+        known,        ///< In the user's own files: gpg's keyring, `gpg.ssh.allowedSignersFile`.
+        unknown,      ///< The user's git names no file of allowed signers.
+        not_allowed,  ///< That file does not name the key, or gpg trusts it less than `gpg.minTrustLevel`.
     };
     bool good = false;      ///< True if it is a signature of these bytes.
     bool checkable = true;  ///< False if the key or the program is missing: nothing is known about the signature.

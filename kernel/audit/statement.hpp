@@ -39,7 +39,7 @@ inline constexpr std::string_view predicate_type = "urn:agentforge:verified-chan
 
 /// Returns the object under a key. Null if the key has none.
 [[nodiscard]] const json::object* object_at(const json::object& parent, std::string_view key);
-/// Returns the predicate of a statement, which must outlive it. Null if the text is no statement.
+/// Returns the predicate of a statement, which must outlive it. Null if the text is not a statement.
 [[nodiscard]] const json::object* predicate_of(const Result<json::value>& statement);
 const json::object* predicate_of(Result<json::value>&&) = delete;
 /// Returns the last record of the journal that a statement was made from. Record 0 if it names none.

@@ -26,11 +26,11 @@ CommitSignature signature_of(const WrittenCommit& commit, const SignatureTools& 
 
 AuditAnswer answer_to(const SignatureAnswer& signature) {
     if (!signature.checkable) { return AuditAnswer::unchecked; }
-    if (!signature.good || signature.signer == SignatureAnswer::Signer::stranger) { return AuditAnswer::fails; }
+    if (!signature.good || signature.signer == SignatureAnswer::Signer::not_allowed) { return AuditAnswer::fails; }
     return signature.signer == SignatureAnswer::Signer::known ? AuditAnswer::holds : AuditAnswer::unchecked;
 }
 
-std::string findings_of(const SignatureAnswer& signature) {
+std::string detail_of(const SignatureAnswer& signature) {
     if (!signature.checkable) { return "its key, or the program that checks it, is not here: " + signature.detail; }
     if (!signature.good) { return "it does not verify: " + signature.detail; }
     const bool unknown = signature.signer == SignatureAnswer::Signer::unknown;
@@ -40,19 +40,19 @@ std::string findings_of(const SignatureAnswer& signature) {
 void add_statement_signature(AuditVerdict& verdict, const SignatureTools& tools, const SignedContent& statement,
                              const CommitSignature& of_commit, const Stop& stop) {
     const SignatureAnswer answer = check_signature(tools, statement, stop);
-    const std::string told = "of the statement: " + findings_of(answer);
+    const std::string detail = "of the statement: " + detail_of(answer);
     if (!answer.checkable) {
-        verdict.add("signature", AuditAnswer::fails, told + "; a signature that cannot be checked vouches for nothing");
+        verdict.add("signature", AuditAnswer::fails, detail + "; a signature that cannot be checked vouches for nothing");
         return;
     }
     const std::string why_not = answer.good ? why_nothing_vouches(answer, of_commit) : std::string();
     if (!why_not.empty()) {
-        verdict.add("signature", AuditAnswer::fails, told + "; " + why_not);
+        verdict.add("signature", AuditAnswer::fails, detail + "; " + why_not);
         return;
     }
-    const bool by_someone = answer.good && !answer.trusted && !of_commit.is_known;
-    verdict.add("signature", by_someone && answer_to(answer) == AuditAnswer::holds ? AuditAnswer::unchecked : answer_to(answer),
-                told + (by_someone ? "; nothing here trusts this key" : ""));
+    const bool is_untrusted = answer.good && !answer.trusted && !of_commit.is_known;
+    verdict.add("signature", is_untrusted && answer_to(answer) == AuditAnswer::holds ? AuditAnswer::unchecked : answer_to(answer),
+                detail + (is_untrusted ? "; nothing here trusts this key" : ""));
 }
 
 }  // namespace agentforge::kernel

@@ -18,9 +18,10 @@ struct CommitSignature {
 };
 [[nodiscard]] CommitSignature signature_of(const WrittenCommit& commit, const SignatureTools& tools, const Stop& stop);
 
-/// Says what a signature proves by itself: `fails` if it is not good or of a stranger, `unchecked` if nothing here names its key.
+/// Returns what a signature proves by itself: `fails` if it is not good or its signer is not allowed, `unchecked` if nothing here
+/// names its key.
 [[nodiscard]] AuditAnswer answer_to(const SignatureAnswer& signature);
-[[nodiscard]] std::string findings_of(const SignatureAnswer& signature);
+[[nodiscard]] std::string detail_of(const SignatureAnswer& signature);
 
 /// Adds what the signature of a statement proves. It fails if it cannot be checked, or if neither the commit's signer nor a
 /// trusted key made it.

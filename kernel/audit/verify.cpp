@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_faults = 20;
+constexpr std::size_t max_faults = 20;
 
 std::uint64_t number_of(const json::object& object, std::string_view key) {
     const json::value* value = object.if_contains(key);
@@ -52,11 +52,11 @@ class Part {
 public:
     Part(AuditVerdict& verdict, std::string name) : verdict_(verdict), name_(std::move(name)) {}
     ~Part() {
-        for (std::size_t at = 0; at < std::min(faults_.size(), most_faults); ++at) {
+        for (std::size_t at = 0; at < std::min(faults_.size(), max_faults); ++at) {
             verdict_.add(name_, AuditAnswer::fails, std::move(faults_[at]));
         }
-        if (faults_.size() > most_faults) {
-            verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - most_faults) + " more");
+        if (faults_.size() > max_faults) {
+            verdict_.add(name_, AuditAnswer::fails, "and " + std::to_string(faults_.size() - max_faults) + " more");
         }
         if (faults_.empty() && !detail_.empty()) { verdict_.add(name_, AuditAnswer::holds, std::move(detail_)); }
         for (std::string& each : unchecked_) { verdict_.add(name_, AuditAnswer::unchecked, std::move(each)); }
@@ -66,7 +66,7 @@ public:
 
     void fault(std::string detail) { faults_.push_back(std::move(detail)); }
     void unchecked(std::string detail) { unchecked_.push_back(std::move(detail)); }
-    void whole(std::string detail) { detail_ = std::move(detail); }
+    void passed(std::string detail) { detail_ = std::move(detail); }
 
 private:
     AuditVerdict& verdict_;
@@ -147,7 +147,7 @@ std::map<std::string, std::string> stated_questions(const json::object& predicat
     return questions;
 }
 
-/// Older statements also name caches and shared files.
+/// Removes caches and shared files, which older statements also name.
 json::object without_transient_files(json::object statement) {
     json::object& predicate = statement.at("predicate").as_object();
     if (json::value* const files = predicate.if_contains("files"); files != nullptr && files->is_object()) {
@@ -190,35 +190,35 @@ public:
             verdict_.add("journal", AuditAnswer::fails,
                          evidence.error().code + ": " + evidence.error().message +
                              (evidence.error().where.empty() ? "" : " (" + evidence.error().where + ")"));
-            blob_files();
+            check_blob_files();
             return std::move(verdict_);
         }
         AF_CHECK(begin(*evidence));
-        journal();
-        projections();
-        recorded_files();
+        check_journal();
+        check_projections();
+        check_recorded_files();
         if (repository_) {
-            complete("trees", trees());
-            complete("patches", patches());
-            complete("commit", delivered_commit());
+            report_if_failed("trees", check_trees());
+            report_if_failed("patches", check_patches());
+            report_if_failed("commit", check_delivered_commit());
         } else {
             verdict_.add("trees", AuditAnswer::unchecked,
                          "no repository is here: trees, patches and the commit were not checked");
         }
-        log_lines();
-        complete("end", archive());
-        if (repository_) { complete("commit", replaced_objects()); }
-        complete("statement", statement());
-        end_of_journal();
+        check_log();
+        report_if_failed("end", check_archive());
+        if (repository_) { report_if_failed("commit", check_replaced_objects()); }
+        report_if_failed("statement", check_statement());
+        report_end();
         return std::move(verdict_);
     }
 
     /// Checks only the files that a statement names.
     Result<AuditVerdict> run_on_files(const TaskEvidence& evidence) {
         AF_CHECK(begin(evidence));
-        journal();
-        recorded_files();
-        complete("patches", patches());
+        check_journal();
+        check_recorded_files();
+        report_if_failed("patches", check_patches());
         return std::move(verdict_);
     }
 
@@ -237,14 +237,14 @@ private:
         return {};
     }
 
-    void recorded_files() {
-        own_files();
-        blobs();
-        artifacts();
+    void check_recorded_files() {
+        check_own_files();
+        check_named_blobs();
+        check_artifacts();
     }
 
     /// Reports a part that could not be verified completely, mostly because an object is damaged or missing.
-    void complete(const char* part, const Result<void>& done) {
+    void report_if_failed(const char* part, const Result<void>& done) {
         if (done.ok()) { return; }
         const Error& error = done.error();
         const bool partial = is_partial_clone(place_.repository);
@@ -255,7 +255,7 @@ private:
 
     /// With `refs/replace/ID` git shows another object in place of ID, and with `info/grafts` other parents of a commit. Reports
     /// these, because the commit, its tree, its files and the archive must be shown as they are.
-    Result<void> replaced_objects() {
+    Result<void> check_replaced_objects() {
         Part part(verdict_, "commit");
         const auto grafts = read_file(repository_->git_directory() / "info" / "grafts", largest_file);
         if (grafts.ok() && !state().commit.empty() && ("\n" + *grafts).find("\n" + state().commit) != std::string::npos) {
@@ -283,7 +283,7 @@ private:
     [[nodiscard]] const std::vector<Record>& records() const { return evidence_->records; }
     [[nodiscard]] fs::path file(std::string_view name) const { return place_.folder / name; }
 
-    /// Returns the number of the last record that a fork shares with its parent. 0: the task is no fork.
+    /// Returns the number of the last record that a fork shares with its parent. 0: the task is not a fork.
     [[nodiscard]] Sequence shared_records() const {
         const json::value* const origin = evidence_->header.if_contains("forked_from");
         return origin != nullptr && origin->is_object() ? number_of(origin->get_object(), "seq") : 0;
@@ -294,7 +294,7 @@ private:
         return found == records().end() || found->seq != seq ? nullptr : &*found;
     }
 
-    void journal() {
+    void check_journal() {
         Part part(verdict_, "journal");
         if (state().task_id != verdict_.task_id) {
             part.fault("it is the journal of task " + state().task_id + ", not of " + verdict_.task_id);
@@ -303,7 +303,7 @@ private:
             part.fault("its header names task " + named);
         }
         if (evidence_->recovery.torn_tail) {
-            part.fault("its last line is not whole (" + std::to_string(evidence_->recovery.torn_bytes) +
+            part.fault("its last line is incomplete (" + std::to_string(evidence_->recovery.torn_bytes) +
                        " bytes): the next run of the task sets it aside");
         }
         // The chain covers the header's values; this covers its form and order.
@@ -323,16 +323,16 @@ private:
         std::ifstream in(evidence_->paths.journal(), std::ios::binary);
         in.read(begin.data(), static_cast<std::streamsize>(begin.size()));
         if (begin != expected) { part.fault("its header has changed since it was written"); }
-        part.whole(counted(records().size(), "record", "records") +
-                   ", each follows the one before and the state before it, up to " + verdict_.head.hash);
+        part.passed(counted(records().size(), "record", "records") +
+                    ", each allowed in the state that the one before leaves, up to " + verdict_.head.hash);
     }
 
-    void voucher(const std::string& who, Sequence seq) {
+    void add_voucher(const std::string& who, Sequence seq) {
         if (seq != 0) { verdict_.vouchers.push_back({who, seq}); }
     }
 
     /// Checks that `state.yaml` and `working_memory.yaml` equal the journal's result at the record after which they were written.
-    void projections() {
+    void check_projections() {
         Part part(verdict_, "projections");
         const auto text = read_file(evidence_->paths.state(), largest_file);
         if (!text.ok() || text->empty()) {  // Empty: a power cut came before its bytes were on disk.
@@ -354,13 +354,13 @@ private:
         const Sequence seq = number_of(*written, "seq");
         const std::string hash = text_of(*written, "hash");
         if (seq > verdict_.head.seq) {
-            part.fault("state.yaml knows record " + std::to_string(seq) + "; the journal ends with record " +
+            part.fault("state.yaml names record " + std::to_string(seq) + ", but the journal ends with record " +
                        std::to_string(verdict_.head.seq) + ": its end was cut off");
             return;
         }
         const Record* const known = record(seq);
         if (known == nullptr || known->hash != hash) {
-            part.fault("state.yaml names another record " + std::to_string(seq) + " than the journal has");
+            part.fault("state.yaml and the journal have different hashes for record " + std::to_string(seq));
             return;
         }
         TaskState then;
@@ -372,9 +372,9 @@ private:
             memory.add(*typed);
         }
         if (to_json_pretty(to_json(then)) != *text) {
-            part.fault("state.yaml is not what the journal gives at record " + std::to_string(seq));
+            part.fault("state.yaml differs from the state computed from the journal at record " + std::to_string(seq));
         } else {
-            voucher("state", seq);
+            add_voucher("state", seq);
         }
         const auto shown = read_file(evidence_->paths.working_memory(), largest_file);
         // Empty, as above.
@@ -384,14 +384,14 @@ private:
         } else if (!shown.ok()) {
             part.fault("working_memory.yaml cannot be read: " + shown.error().message);
         } else if (*shown != memory.text()) {
-            part.fault("working_memory.yaml is not what the journal gives at record " + std::to_string(seq));
+            part.fault("working_memory.yaml differs from the text computed from the journal at record " + std::to_string(seq));
         }
-        part.whole((missing ? "state.yaml is" : "state.yaml and working_memory.yaml are") +
-                   std::string(" what the journal gives at record ") + std::to_string(seq));
+        part.passed((missing ? "state.yaml matches" : "state.yaml and working_memory.yaml match") +
+                    std::string(" the journal at record ") + std::to_string(seq));
     }
 
     /// Checks task.yaml and the request, which are written once, before the journal.
-    void own_files() {
+    void check_own_files() {
         Part part(verdict_, "files");
         const auto task = read_file(evidence_->paths.task(), largest_file);
         if (!task.ok()) {
@@ -409,8 +409,12 @@ private:
             return;
         }
         const json::object& fields = document->value.get_object();
-        if (text_of(fields, "task_id") != verdict_.task_id) { part.fault("task.yaml is of task " + text_of(fields, "task_id")); }
-        if (text_of(fields, "request") != state().request) { part.fault("task.yaml has another request than the journal"); }
+        if (text_of(fields, "task_id") != verdict_.task_id) {
+            part.fault("task.yaml belongs to task " + text_of(fields, "task_id"));
+        }
+        if (text_of(fields, "request") != state().request) {
+            part.fault("the request in task.yaml differs from the one in the journal");
+        }
         json::object request{{"task_id", text_of(fields, "task_id")}, {"original_request", text_of(fields, "request")}};
         if (const std::string created = text_of(fields, "created_at"); !created.empty()) {
             request.emplace("received_at", created);
@@ -423,14 +427,15 @@ private:
         FileFindings found = compare_with_journal(*evidence_);
         for (std::string& fault : found.faults) { part.fault(std::move(fault)); }
         for (std::string& detail : found.unchecked) { part.unchecked(std::move(detail)); }
-        part.whole("task.yaml and the request are those that the journal began with");
+        part.passed("task.yaml and the request are those that the journal began with");
     }
 
-    /// Nothing covers these files: those of tasks that this one does not continue and, in an archive, a process's own.
+    /// Checks that the folder has no files that neither the statement nor the journal covers: files of tasks that this one does
+    /// not continue and, in an archive, files of running processes.
     void check_uncovered_files(Part& part) const {
         constexpr std::array compared_elsewhere{std::string_view("state.yaml"), std::string_view("working_memory.yaml"),
                                                 statement_file, signature_file};
-        constexpr std::array once_archived{"detached.log", "pause.request"};  // By older versions.
+        constexpr std::array archived_by_older_versions{"detached.log", "pause.request"};
         std::set<std::string> parents;
         if (const auto journals = Journal::files(evidence_->paths.journal()); journals.ok()) {
             for (const JournalFile& journal : *journals) { parents.insert(journal.path.stem().string()); }
@@ -446,7 +451,7 @@ private:
             }
             if (it->is_directory(none) || !is_transient_file(name)) { continue; }
             if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { continue; }
-            if (std::ranges::find(once_archived, name) != once_archived.end()) {
+            if (std::ranges::find(archived_by_older_versions, name) != archived_by_older_versions.end()) {
                 if (place_.is_archive) { part.unchecked("nothing vouches for " + name); }
                 continue;
             }
@@ -455,13 +460,13 @@ private:
                                                                    : parents.contains(path.stem().string());
             if (is_of_process ? place_.is_archive : !is_shared) {
                 part.fault((place_.is_archive ? "the archive has " : "the folder has ") + name +
-                           ", as no archive of this task has");
+                           ", which no archive of this task contains");
             }
         }
         if (error) { part.fault("its files cannot be listed: " + error.message()); }
     }
 
-    void blob_files() {
+    void check_blob_files() {
         Part part(verdict_, "blobs");
         const fs::path root = place_.blobs.empty() ? place_.folder / "artifacts" / "blobs" : place_.blobs;
         std::vector<fs::path> stores{root};
@@ -484,13 +489,13 @@ private:
             blobs_.merge(check->hashes);
             bytes += check->bytes;
         }
-        part.whole(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) +
-                   " bytes have the hashes of their names" +
-                   (place_.blobs.empty() ? "" : "; only the archive has them, the task's folder does not (`gc --blobs`)"));
+        part.passed(counted(blobs_.size(), "blob", "blobs") + " of " + std::to_string(bytes) +
+                    " bytes have the hashes of their names" +
+                    (place_.blobs.empty() ? "" : "; only the archive has them, the task's folder does not (`gc --blobs`)"));
     }
 
-    void blobs() {
-        blob_files();
+    void check_named_blobs() {
+        check_blob_files();
         Part part(verdict_, "blobs");
         std::set<std::string> missing;
         std::size_t named = 0;
@@ -503,7 +508,7 @@ private:
             if (const auto accepted = records::as<records::ArtifactAccepted>(each)) { count_blob(accepted->artifact_hash); }
         }
         for (const std::string& hash : missing) { part.fault("blob " + hash + ", which a record names, is missing"); }
-        part.whole("all blobs that records name exist (named " + counted(named, "time", "times") + ")");
+        part.passed("all blobs that records name exist (named " + counted(named, "time", "times") + ")");
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
@@ -514,7 +519,7 @@ private:
     }
 
     /// Checks that the files of accepted artifacts are unchanged since acceptance.
-    void artifacts() {
+    void check_artifacts() {
         Part part(verdict_, "artifacts");
         std::map<std::string, std::string> newest;  // File and blob.
         for (const Record& each : records()) {
@@ -556,7 +561,7 @@ private:
             part.unchecked(counted(gone, "artifact", "artifacts") +
                            " of the task that this one continues from: their blobs are here, not their files");
         }
-        part.whole(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
+        part.passed(counted(newest.size() - gone, "artifact", "artifacts") + " and reviews are those that were accepted");
     }
 
     void check_delivered_patches(Part& part) const {
@@ -570,7 +575,7 @@ private:
         }
     }
 
-    Result<void> trees() {
+    Result<void> check_trees() {
         Part part(verdict_, "trees");
         const RecordedTrees trees = check_recorded_trees(part);
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
@@ -629,12 +634,12 @@ private:
                 if (number == std::to_string(state().steps + 1) && !is_terminal(state().status)) { continue; }
                 part.fault("the ref " + ref.name + " is of a step that the journal does not have: its end was cut off");
             } else if (step->second.second != ref.id) {
-                part.fault("the ref " + ref.name + " leads to " + ref.id + ", and the journal says " + step->second.second);
+                part.fault("the ref " + ref.name + " points to " + ref.id + ", but the journal says " + step->second.second);
             } else {
                 vouched = std::max(vouched, step->second.first);
             }
         }
-        voucher("refs", vouched);
+        add_voucher("refs", vouched);
     }
 
     /// `has_refs`: refs of the task keep its trees in the repository.
@@ -662,12 +667,12 @@ private:
             part.unchecked(counted(trees.shared, "recorded tree", "recorded trees") +
                            " of the task that this one continues from: freed there");
         }
-        part.whole(counted(trees.named - trees.missing - trees.shared - trees.only_gates, "tree", "trees") + " whole, " +
-                   std::to_string(objects_->objects()) + " objects");
+        part.passed(counted(trees.named - trees.missing - trees.shared - trees.only_gates, "tree", "trees") + " whole, " +
+                    std::to_string(objects_->objects()) + " objects");
     }
 
     /// Checks that a step's patch equals git's difference of the trees before and after it.
-    Result<void> patches() {
+    Result<void> check_patches() {
         Part part(verdict_, "patches");
         TaskState before;
         std::size_t same = 0;
@@ -712,12 +717,12 @@ private:
             part.unchecked(counted(hidden, "patch has", "patches have") + " a secret hidden, so they differ from the trees");
         }
         if (elsewhere != 0) { part.unchecked(counted(elsewhere, "patch", "patches") + ": its trees, or the file, are not here"); }
-        part.whole(counted(same, "patch matches", "patches match") + " the recorded trees");
+        part.passed(counted(same, "patch matches", "patches match") + " the recorded trees");
         return {};
     }
 
     /// Checks the commit that carries the change: its tree, its parent, and the record that its trailer names.
-    Result<void> delivered_commit() {
+    Result<void> check_delivered_commit() {
         if (state().commit.empty()) { return {}; }
         Part part(verdict_, "commit");
         if (!objects_->has(state().commit)) {
@@ -728,15 +733,15 @@ private:
         AF_TRY(note_, read_note(place_.repository, state().commit));
         const DeliveryBase base = delivery_base(state());
         if (commit.tree != delivered_tree(state())) {
-            part.fault("commit " + state().commit + " has another tree than the journal says");
+            part.fault("commit " + state().commit + " has a different tree from the one in the journal");
         }
         if (commit.parent != base.commit) {
-            part.fault("commit " + state().commit + " has another parent than the journal says");
+            part.fault("commit " + state().commit + " has a different parent from the one in the journal");
         }
         check_signature_of(commit, part);
         const CommitTrailers trailers = trailers_of(commit.message);
         const Record* const named = record(trailers.seq);
-        if (trailers.task_id != named_in_trailer()) {
+        if (trailers.task_id != state().task_id) {
             part.fault("commit " + state().commit + " names task `" + trailers.task_id + "`");
         }
         if (named == nullptr) {
@@ -746,10 +751,11 @@ private:
             part.fault("the trailer of commit " + state().commit + " names another record " + std::to_string(trailers.seq) +
                        " than the journal has");
         } else {
-            voucher("trailer", trailers.seq);
+            add_voucher("trailer", trailers.seq);
         }
-        part.whole("commit " + state().commit + " has the delivered tree, its parent is the base, and its trailer names record " +
-                   std::to_string(trailers.seq));
+        part.passed("commit " + state().commit +
+                    " has the delivered tree, its parent is the base, and its trailer names record " +
+                    std::to_string(trailers.seq));
         return {};
     }
     void check_signature_of(const WrittenCommit& commit, Part& part) {
@@ -760,12 +766,11 @@ private:
         }
         commit_signature_ = signature_of(commit, tools_, stop_);
         if (!commit.is_signed()) { return; }
-        verdict_.add("signature", answer_to(commit_signature_.answer), "of the commit: " + findings_of(commit_signature_.answer));
+        verdict_.add("signature", answer_to(commit_signature_.answer), "of the commit: " + detail_of(commit_signature_.answer));
     }
-    [[nodiscard]] const std::string& named_in_trailer() const { return state().task_id; }
 
     /// Checks the project's log, which has steps and ends of tasks. It may be missing or rotated.
-    void log_lines() {
+    void check_log() {
         if (place_.log.empty()) { return; }
         Part part(verdict_, "end");
         std::uint64_t steps = 0;
@@ -784,25 +789,25 @@ private:
             }
         }
         if (steps > state().steps) {
-            part.fault("the log knows step " + std::to_string(steps) + "; the journal ends with step " +
+            part.fault("the log has step " + std::to_string(steps) + ", but the journal ends with step " +
                        std::to_string(state().steps) + ": its end was cut off");
         }
         const bool known = std::ranges::any_of(records(), [](const Record& each) {
             return each.type() == records::TaskCompleted::type;
         });  // The task may have continued since.
         if (completed && !known) {
-            part.fault("the log knows that the task was completed; the journal does not: its end was cut off");
+            part.fault("the log says that the task was completed, but the journal does not: its end was cut off");
         }
         Sequence seq = 0;
         for (const Record& each : records()) {
             if (each.type() == records::Step::type && records::envelope_in(each).step <= steps) { seq = std::max(seq, each.seq); }
             if (each.type() == records::TaskCompleted::type && completed) { seq = std::max(seq, each.seq); }
         }
-        voucher("log", seq);
+        add_voucher("log", seq);
     }
 
     /// Checks that this journal continues the one in the repository's archive of the task.
-    Result<void> archive() {
+    Result<void> check_archive() {
         if (!repository_ || place_.is_archive) { return {}; }
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/archive/" + verdict_.task_id));
         const auto found = std::ranges::find(refs, "refs/agentforge/archive/" + verdict_.task_id, &RefTarget::name);
@@ -818,7 +823,7 @@ private:
         const std::size_t last = archived->rfind("\n- ", archived->size() - 1);
         const auto line = last == std::string::npos ? Result<json::value>(json::object())
                                                     : parse_json(std::string_view(*archived).substr(last + 3), "archive");
-        if (line.ok() && line->is_object()) { voucher("archive", number_of(line->get_object(), "seq")); }
+        if (line.ok() && line->is_object()) { add_voucher("archive", number_of(line->get_object(), "seq")); }
         return {};
     }
 
@@ -829,9 +834,9 @@ private:
         return repository_->file_in_tree(archive_->id, "task/" + std::string(name));
     }
 
-    Result<void> statement() {
+    Result<void> check_statement() {
         const auto text = read_file(file(statement_file), largest_file);
-        if (!text.ok()) { return missing_statement(); }
+        if (!text.ok()) { return report_missing_statement(); }
         Part part(verdict_, "statement");
         const auto parsed = parse_json(*text, "statement");
         const json::object* const predicate = predicate_of(parsed);
@@ -844,42 +849,43 @@ private:
         if (named == nullptr || named->hash != head.hash) {
             part.fault("the statement names record " + std::to_string(head.seq) + " (" + head.hash +
                        "), which the journal does not have: its end was cut off, or the statement is another task's");
-            return signature(*text, records().empty() ? std::chrono::sys_seconds() : recorded_at(records().back()));
+            return check_statement_signature(*text,
+                                             records().empty() ? std::chrono::sys_seconds() : recorded_at(records().back()));
         }
-        voucher("statement", head.seq);
+        add_voucher("statement", head.seq);
         if (note_) { compare_note(part, *text, head.seq); }
         if (head.seq != verdict_.head.seq) {
             const std::string of_record = " (of record " + std::to_string(head.seq) + ")";
             if (has_statement(state())) {
                 part.fault(std::string(grown_since) + of_record +
-                           ", and no other was made. If a command was killed, `agentforge gc` makes it");
-                AF_CHECK(files_of_statement(part, *predicate, true));
+                           ", and there is no newer statement. If a command was killed, `agentforge gc` makes one");
+                AF_CHECK(check_files_of_statement(part, *predicate, true));
             } else {  // The task continues after a delivery.
                 part.unchecked(std::string(grown_since) + of_record);
             }
-            return signature(*text, recorded_at(*named));
+            return check_statement_signature(*text, recorded_at(*named));
         }
         AF_TRY(const auto again, recomputed_statement(part, *predicate));
         if (again && *again == to_json_pretty(without_transient_files(parsed->get_object()))) {
             if (*text != to_json_pretty(*parsed)) {
-                part.fault("the statement has the fields that the task's files give, but not the bytes: it was written anew");
+                part.fault("the statement has the right fields, but not the right bytes: it was reformatted");
             }
-            part.whole("the statement is what the task's files give: tree " + delivered_tree(state()) + ", " +
-                       counted(predicate->at("gates").as_array().size(), "gate", "gates"));
-            return signature(*text, recorded_at(*named));
+            part.passed("the statement equals the one computed from the task's files: tree " + delivered_tree(state()) + ", " +
+                        counted(predicate->at("gates").as_array().size(), "gate", "gates"));
+            return check_statement_signature(*text, recorded_at(*named));
         }
-        AF_CHECK(files_of_statement(part, *predicate, false));
-        AF_CHECK(signature(*text, recorded_at(*named)));
-        if (again) { part.fault("the statement is not what the task's files give"); }
+        AF_CHECK(check_files_of_statement(part, *predicate, false));
+        AF_CHECK(check_statement_signature(*text, recorded_at(*named)));
+        if (again) { part.fault("the statement differs from the one computed from the task's files"); }
         return {};
     }
 
-    Result<void> missing_statement() {
+    Result<void> report_missing_statement() {
         if (!has_statement(state())) { return {}; }
         AF_TRY(const auto archived, archived_file(statement_file));
         const bool is_recorded = state().delivery.signed_.has_value();  // Older versions wrote neither this nor a statement.
         if (archived || note_) {
-            verdict_.add("statement", AuditAnswer::fails, removed(statement_file, archived.has_value()));
+            verdict_.add("statement", AuditAnswer::fails, removal_text(statement_file, archived.has_value()));
         } else if (needs_signature() || (place_.is_archive && is_recorded)) {
             verdict_.add(
                 "statement", AuditAnswer::fails,
@@ -912,7 +918,8 @@ private:
         return std::optional(std::move(made).value());
     }
 
-    /// Without the delivered tree, nothing else can be said of the tests.
+    /// Checks that artifacts of the task hand in the test files in the statement. Without the delivered tree, this is all that
+    /// can be checked of them.
     Result<void> compare_test_files(Part& part, const json::array& stated) const {
         auto handed_in = test_files(*evidence_);
         if (!handed_in.ok()) { return is_missing_blob(handed_in.error()) ? Result<void>() : handed_in.error(); }
@@ -925,8 +932,8 @@ private:
         return {};
     }
 
-    /// Checks that each file in the statement has the hash given there. `has_grown`: not those that grow with the journal.
-    Result<void> files_of_statement(Part& part, const json::object& predicate, bool has_grown) {
+    /// Checks that each file in the statement has the hash given there. `has_grown`: skips those that grow with the journal.
+    Result<void> check_files_of_statement(Part& part, const json::object& predicate, bool has_grown) {
         const auto grows = [&](std::string_view name) {
             return has_grown && (name == "actions.yaml" || name == "artifacts/blobs/blobs.yaml");
         };
@@ -949,7 +956,8 @@ private:
         return {};
     }
 
-    /// The note of the commit is written with the statement. Other notes under the same name, or merged with it, prove nothing.
+    /// Checks that the note of the commit, which is written with the statement, has the same statement. Other notes under the
+    /// same name, or merged with it, prove nothing.
     void compare_note(Part& part, const std::string& text, Sequence seq) const {
         const std::string stated = split_signed(*note_).first;
         const auto parsed = parse_json(stated, "note");
@@ -972,13 +980,13 @@ private:
         return commit_signature_.is_known ? commit_signature_.is_signed : state().delivery.signed_.value_or(false);
     }
 
-    [[nodiscard]] std::string removed(std::string_view name, bool archived) const {
+    [[nodiscard]] std::string removal_text(std::string_view name, bool archived) const {
         return std::string(name) + " was removed; " +
                (archived ? archive_->name : "the note of the commit (" + std::string(statement_notes) + ")") + " still has it";
     }
 
-    /// `time`: when it was made.
-    Result<void> signature(const std::string& statement, std::chrono::sys_seconds time) {
+    /// Checks the signature of a statement that was made at this time.
+    Result<void> check_statement_signature(const std::string& statement, std::chrono::sys_seconds time) {
         const auto signature = read_file(file(signature_file), largest_file);
         AF_TRY(const auto archived, archived_file(signature_file));
         AF_TRY(const auto of, archived_file(statement_file));
@@ -998,13 +1006,13 @@ private:
             return {};
         }
         if (in_archive || in_note) {
-            verdict_.add("signature", AuditAnswer::fails, removed(signature_file, in_archive));
+            verdict_.add("signature", AuditAnswer::fails, removal_text(signature_file, in_archive));
         } else if (needs_signature()) {
             verdict_.add(
                 "signature", AuditAnswer::fails,
                 "the statement is not signed, but the commit is: its signature was removed, or could not be made. If this "
-                "machine owes it, `agentforge resume " +
-                    short_id(verdict_.task_id) + "` makes it");
+                "machine still has to sign it, `agentforge resume " +
+                    short_id(verdict_.task_id) + "` does so");
         } else {
             verdict_.add("signature", AuditAnswer::unchecked, "the statement is not signed");
         }
@@ -1012,7 +1020,7 @@ private:
     }
 
     /// Determines what confirms the end of the journal.
-    void end_of_journal() {
+    void report_end() {
         Sequence furthest = 0;
         std::string who;
         for (const AuditVoucher& each : verdict_.vouchers) {

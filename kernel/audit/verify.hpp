@@ -27,7 +27,7 @@ struct AuditFinding {
     std::string detail;
 };
 
-/// How the finding begins that says of a completed task that records follow its statement.
+/// A finding that begins with this reports records after the statement of a task.
 inline constexpr std::string_view grown_since = "the journal has grown since its statement";
 
 /// Evidence outside the journal that names one of its records.
@@ -38,7 +38,7 @@ struct AuditVoucher {
 
 struct AuditVerdict {
     std::string task_id;  ///< Empty if not even that can be read.
-    std::string what;     ///< The verified subject, in words.
+    std::string what;     ///< What was verified, in words.
     std::string status;   ///< The task's. Empty if it cannot be read.
     JournalHead head;
     std::vector<AuditFinding> findings;
@@ -57,7 +57,7 @@ struct AuditPlace {
     std::filesystem::path escalations;  ///< May be empty.
     std::filesystem::path repository;   ///< For commits, trees, refs. Empty: none is available.
     std::filesystem::path log;          ///< Empty: no log is checked.
-    bool is_archive = false;            ///< The folder is the repository's archive, restored: the archive cannot confirm it.
+    bool is_archive = false;            ///< The folder is the restored archive, so the archive is not a second witness.
     std::filesystem::path blobs = {};   ///< The archive's, if the folder has none (`gc --blobs`). Empty: they are in the folder.
 };
 
@@ -76,15 +76,15 @@ struct CommitTrailers {
 };
 [[nodiscard]] CommitTrailers trailers_of(std::string_view message);
 
-/// The error for a commit of which neither the task nor its archive is here: AF-AUDT-004.
+/// Returns AF-AUDT-004: neither the commit's task nor its archive is here.
 [[nodiscard]] Error task_not_here(const std::string& commit);
 
-/// Adds to the verdict on a task (of `evidence`) whether its proof is about this commit: the delivered one, with its tree and its
+/// Adds to the verdict on a task whether its proof is about this commit: the delivered one, with its tree and its
 /// parent. A rebased, amended or cherry-picked commit is a different one, and the finding says how it differs. Errors:
 /// AF-GIT-007.
 [[nodiscard]] Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const std::string& commit);
 
-/// The same if there is only a note (or nothing at all): reports what the note's statement says of this commit. Errors:
+/// The same for a commit without its task: reports what the statement in its note says of it. Errors:
 /// AF-GIT-007; AF-AUDT-003 the commit names no task.
 [[nodiscard]] Result<AuditVerdict> verify_commit_alone(const std::filesystem::path& repository, const std::string& commit,
                                                        const SignatureTools& tools, const Stop& stop);

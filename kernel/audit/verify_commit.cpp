@@ -94,26 +94,25 @@ Result<void> verify_commit(AuditVerdict& verdict, const AuditPlace& place, const
         if (rebased && rebased->replaces == commit) {
             verdict.add("commit", AuditAnswer::fails,
                         "the proof no longer holds for this commit: `agentforge rebase` put " + state.commit +
-                            " in its place, and the proof is of that one");
+                            " in its place, and the proof belongs to that one");
             return {};
         }
     }
     const DeliveryBase base = delivery_base(state);
     std::string differences;
     if (written.tree != delivered_tree(state)) {
-        differences += "; its tree is " + written.tree + ", and gates have measured " + delivered_tree(state);
+        differences += "; its tree is " + written.tree + ", but gates measured " + delivered_tree(state);
     }
     if (written.parent != base.commit) {
-        differences += "; its parent is " + written.parent + ", and the change was made on " + base.commit;
+        differences += "; its parent is " + written.parent + ", but the change was made on " + base.commit;
     }
     if (differences.empty()) {
-        differences =
-            "; its tree is the one that gates have measured, on the same parent, but message, author or time are others";
+        differences = "; its tree is the one that gates measured, on the same parent, but its message, author or time differs";
     }
     verdict.add(
         "commit", AuditAnswer::fails,
         "the proof does not hold for this commit: the task delivered " +
-            (state.commit.empty() ? std::string("none") : state.commit) + differences +
+            (state.commit.empty() ? std::string("no commit") : state.commit) + differences +
             ". A commit that you amend, rebase or cherry-pick yourself has no proof; `agentforge rebase` puts the task's change on the newer base, measures it there and makes one");
     return {};
 }

@@ -94,7 +94,8 @@ public:
         const json::value* words = object.if_contains(key);
         if (words == nullptr) { return list; }
         if (!words->is_array()) {
-            return wrong(pointer, "`" + std::string(key) + "` is no list of words", "Write " + std::string(key) + ": [WORD, …].");
+            return wrong(pointer, "`" + std::string(key) + "` is not a list of words",
+                         "Write " + std::string(key) + ": [WORD, …].");
         }
         for (std::size_t i = 0; i < words->get_array().size(); ++i) {
             const std::string at = pointer + "/" + std::string(key) + "/" + std::to_string(i);

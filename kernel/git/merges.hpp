@@ -54,7 +54,7 @@ struct WrittenCommit {
     std::string parent;
     std::string message;
     std::string signature;               ///< Armoured. Empty if the commit is not signed.
-    std::string signed_content;          ///< The content that the signature signs.
+    std::string signed_content;          ///< The signed bytes.
     std::chrono::sys_seconds time = {};  ///< The committer's.
 
     [[nodiscard]] bool is_signed() const { return !signature.empty(); }

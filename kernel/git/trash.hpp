@@ -18,7 +18,7 @@ public:
     explicit Trash(std::filesystem::path path) : path_(std::move(path)) {}
     /// Removes `name`, whatever it is. Does nothing if it does not exist. Errors: `io` AF-GIT-030.
     [[nodiscard]] Result<void> remove(int parent, const std::string& name);
-    /// Returns once the folders that were moved here stay here after a power cut. Errors: `io` AF-BASE-016.
+    /// Syncs this folder, so that a power cut does not undo the moves into it. Errors: `io` AF-BASE-016.
     [[nodiscard]] Result<void> sync() const;
     /// Deletes everything that was moved here, then the folder. Errors: `io` AF-GIT-030.
     [[nodiscard]] Result<void> empty();

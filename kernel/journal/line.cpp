@@ -117,7 +117,7 @@ Result<JournalHeader> read_header(std::string_view bytes, const std::filesystem:
         line[mark.size()] != '0') {
         return Error{"AF-JRNL-008",
                      "The journal is of format " + std::string(line.substr(mark.size())) +
-                         ", and this version of agentforge knows format 1",
+                         ", but this version of agentforge supports only format 1",
                      path.string() + ":1", "Use the version of agentforge that wrote it, or a newer one; nothing was changed.",
                      ErrorKind::unavailable};
     }

@@ -109,7 +109,7 @@ Result<void> DurableCalls::outside(Result<void> done) {
     return remember(done.error());
 }
 
-std::optional<Error> DurableCalls::left_out() const {
+std::optional<Error> DurableCalls::missing_call() const {
     const auto known = known_.upper_bound(count_);
     if (known == known_.end()) { return std::nullopt; }
     return not_repeated("its host call " + std::to_string(known->first) + " was `" + known->second.name + "` (input " +

@@ -47,7 +47,7 @@ public:
     [[nodiscard]] Result<void> outside(Result<void> done);
     /// Returns an error for the first call that this visit made before an interruption and has not repeated. Ask once the stage
     /// has returned.
-    [[nodiscard]] std::optional<Error> left_out() const;
+    [[nodiscard]] std::optional<Error> missing_call() const;
     /// Returns the error that ends the visit whatever the stage returns, if there is one.
     [[nodiscard]] std::optional<Error> fatal() const { return fatal_; }
     /// From now on every call fails as cancelled.

@@ -50,7 +50,7 @@ Effect enter(const TaskState& state) {
     }
     if (spent_ms(state) > static_cast<std::uint64_t>(state.pipeline.timeout.count())) {
         return FailTask{"AF-ORCH-002", "the task has used " + std::to_string(spent_ms(state) / 1000) +
-                                           " s, and its pipeline allows " +
+                                           " s, but its pipeline allows " +
                                            std::to_string(state.pipeline.timeout.count() / 1000) + " s"};
     }
     if (const std::string contract = missing_prerequisite(state); !contract.empty()) {

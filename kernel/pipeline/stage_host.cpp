@@ -76,7 +76,7 @@ Result<void> StageHost::measure_before() {
     if (!begun->empty()) {
         std::string paths;
         for (const std::string& path : *begun) { paths += (paths.empty() ? "" : ", ") + path; }
-        log(LogLevel::info, "the repository has no tests: a suite was begun in " + paths, {});
+        log(LogLevel::info, "the repository has no tests: AgentForge created a suite in " + paths, {});
     }
     return {};
 }
@@ -86,7 +86,7 @@ void StageHost::end_servers() {
 }
 ServerPlace StageHost::process_place() { return stage_process_place(calls_->task_workspace(), calls_->services()); }
 StageClock& StageHost::stage_clock() noexcept { return calls_->clock(); }
-std::optional<Error> StageHost::left_out() const { return calls_->left_out(); }
+std::optional<Error> StageHost::missing_call() const { return calls_->missing_call(); }
 std::optional<Error> StageHost::fatal() const { return calls_->fatal(); }
 bool StageHost::cancelled() const noexcept {
     return calls_->abandoned() || calls_->context().cancelled() || calls_->clock().expired();

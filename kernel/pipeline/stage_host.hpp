@@ -35,7 +35,7 @@ public:
     /// not match, or an unreachable model. Empty if there is none.
     [[nodiscard]] std::optional<Error> fatal() const;
     /// Returns AF-ORCH-029 if the stage ran again after an interruption and did not repeat a call that it had made before.
-    [[nodiscard]] std::optional<Error> left_out() const;
+    [[nodiscard]] std::optional<Error> missing_call() const;
     /// Returns an agent's question in `run_contract`, which can return it only as an error (AF-ORCH-004). If the stage fails with
     /// that error, the question goes to a person.
     [[nodiscard]] const std::optional<EscalationRequest>& asked() const noexcept { return asked_; }

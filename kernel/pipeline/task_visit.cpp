@@ -34,9 +34,9 @@ TaskRun::Step TaskRun::apply(const effect::RunStage&) {
     const auto spent = static_cast<std::uint64_t>((*host)->stage_clock().elapsed().count());
     if (watchdog_.gave_up()) { return fail_stage(*result.error, spent); }
     if (const auto fatal = (*host)->fatal()) { return end_visit(*fatal, spent); }
-    if (const auto left_out = (*host)->left_out();
-        left_out && result.status != StageStatus::failed && !task_.services.cancel.requested()) {
-        return end_visit(*left_out, spent);
+    if (const auto missing_call = (*host)->missing_call();
+        missing_call && result.status != StageStatus::failed && !task_.services.cancel.requested()) {
+        return end_visit(*missing_call, spent);
     }
     if (!result.success() && (*host)->stage_clock().expired()) { return fail_stage(overdue(**host), spent, result.artifact); }
     if ((*host)->asked() && result.error && result.error->code == "AF-ORCH-004") {

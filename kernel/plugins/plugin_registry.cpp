@@ -54,7 +54,7 @@ bool writable_by_all(const std::string& path) {
 
 /// A plugin that cannot be created will fail again, however often a stage or a model retries. Only the user can fix it.
 template <class T>
-Result<T> lasting(Result<T> made) {
+Result<T> as_permanent_failure(Result<T> made) {
     if (made.ok()) { return made; }
     Error error = std::move(made).error();
     error.kind = ErrorKind::unavailable;
@@ -125,7 +125,7 @@ struct PluginRegistry::State {
             return;  // A plugin's folder contains no other plugin.
         }
         if (depth == folder_depth) { return; }
-        if (source != PluginSource::project && !lock) { name_if_open_to_all(real.string()); }
+        if (source != PluginSource::project && !lock) { report_if_world_writable(real.string()); }
         std::vector<fs::path> inside;
         fs::directory_iterator entry(real, failure);
         for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
@@ -150,7 +150,7 @@ struct PluginRegistry::State {
         plugins.push_back(std::move(*manifest));
     }
 
-    /// Once all are found, decides which are used and which provides a name.
+    /// Decides which of the found plugins are used, and which one provides each name.
     void resolve() {
         for (PluginManifest& manifest : plugins) {
             decide(manifest);
@@ -159,20 +159,20 @@ struct PluginRegistry::State {
             }
         }
         for (const PluginManifest& manifest : plugins) { choose_version(manifest.id); }
-        for (std::size_t index = 0; index < plugins.size(); ++index) { take_names(index); }
-        take_definitions();
+        for (std::size_t index = 0; index < plugins.size(); ++index) { assign_names(index); }
+        add_stage_definitions();
         for (const PluginManifest& manifest : plugins) {
             // Pinned files are compared before they run.
             if (manifest.state != PluginState::ready || manifest.pinned != nullptr) { continue; }
             for (const std::string& path : {manifest.directory, manifest.directory + "/" + manifest_name}) {
-                name_if_open_to_all(path);
+                report_if_world_writable(path);
             }
-            if (!manifest.library.empty()) { name_if_open_to_all(manifest.directory + "/" + manifest.library); }
+            if (!manifest.library.empty()) { report_if_world_writable(manifest.directory + "/" + manifest.library); }
         }
     }
 
-    /// Adds declarative stages. A plugin that provides the same name replaces one.
-    void take_definitions() {
+    /// Adds the stages that are data, unless a plugin provides a stage of that name.
+    void add_stage_definitions() {
         StageDefinitions read = read_stage_definitions(wanted.stages);
         std::ranges::move(read.problems, std::back_inserter(problems));
         const auto runner = owners.find({PluginKind::stage, std::string(prompt_executor)});
@@ -212,7 +212,7 @@ struct PluginRegistry::State {
         return {&manifest, std::string(prompt_executor), settings_of(manifest, prompt_executor, settings)};
     }
 
-    void take_names(std::size_t index) {
+    void assign_names(std::size_t index) {
         const PluginManifest& manifest = plugins[index];
         for (const ManifestEntry& entry : manifest.provides) {
             if (manifest.state != PluginState::ready) { break; }
@@ -248,7 +248,7 @@ struct PluginRegistry::State {
     }
 
     /// Any user who may write a file that this process runs has all the rights of this process's user.
-    void name_if_open_to_all(const std::string& path) {
+    void report_if_world_writable(const std::string& path) {
         if (!writable_by_all(path)) { return; }
         problems.push_back({"AF-PLUG-038", "Every user of this machine can change a plugin: its file or folder is world-writable",
                             path, "chmod o-w " + path + ", after checking that it is what you installed.", ErrorKind::denied});
@@ -464,9 +464,9 @@ struct PluginRegistry::State {
         if (!near.empty()) {
             remedy = "Did you mean `" + near + "`?";
         } else if (known.empty()) {
-            remedy = "No plugin provides any; check plugins.path and AGENTFORGE_PLUGIN_PATH.";
+            remedy = "No plugin provides any; check plugins.paths and AGENTFORGE_PLUGIN_PATH.";
         } else {
-            remedy = "There are:";
+            remedy = "Available:";
             for (const std::string& each : known) { remedy += " " + each; }
         }
         if (!problems.empty()) {
@@ -667,27 +667,27 @@ const PluginManifest* PluginRegistry::owner(PluginKind kind, std::string_view na
 
 Result<std::shared_ptr<Stage>> PluginRegistry::stage(std::string_view name, const json::object& config) {
     if (const auto made = state_->stages.find(name); made != state_->stages.end()) { return made->second; }
-    AF_TRY(auto object, lasting(state_->make<Stage>(PluginKind::stage, name, config, state_->interfaces.stage)));
-    return lasting(guard_stage(std::move(object.first), std::move(object.second)));
+    AF_TRY(auto object, as_permanent_failure(state_->make<Stage>(PluginKind::stage, name, config, state_->interfaces.stage)));
+    return as_permanent_failure(guard_stage(std::move(object.first), std::move(object.second)));
 }
 
 Result<std::shared_ptr<Tool>> PluginRegistry::tool(std::string_view name, const json::object& config) {
     if (const auto made = state_->tools.find(name); made != state_->tools.end()) { return made->second; }
-    AF_TRY(auto object, lasting(state_->make<Tool>(PluginKind::tool, name, config, state_->interfaces.tool)));
-    return lasting(guard_tool(std::move(object.first), std::move(object.second)));
+    AF_TRY(auto object, as_permanent_failure(state_->make<Tool>(PluginKind::tool, name, config, state_->interfaces.tool)));
+    return as_permanent_failure(guard_tool(std::move(object.first), std::move(object.second)));
 }
 
 Result<std::shared_ptr<LLMBackendV2>> PluginRegistry::backend(std::string_view name, const json::object& config) {
     if (const auto made = state_->backends.find(name); made != state_->backends.end()) { return made->second; }
-    AF_TRY(auto object, lasting(state_->make<LLMBackendV2>(PluginKind::llm, name, config, state_->interfaces.llm)));
-    return lasting(guard_backend(std::move(object.first), std::move(object.second)));
+    AF_TRY(auto object, as_permanent_failure(state_->make<LLMBackendV2>(PluginKind::llm, name, config, state_->interfaces.llm)));
+    return as_permanent_failure(guard_backend(std::move(object.first), std::move(object.second)));
 }
 
 Result<std::shared_ptr<EscalationHandler>> PluginRegistry::escalation(std::string_view name, const json::object& config) {
     if (const auto made = state_->handlers.find(name); made != state_->handlers.end()) { return made->second; }
-    AF_TRY(auto object,
-           lasting(state_->make<EscalationHandler>(PluginKind::escalation, name, config, state_->interfaces.escalation)));
-    return lasting(guard_escalation(std::move(object.first), std::move(object.second)));
+    AF_TRY(auto object, as_permanent_failure(state_->make<EscalationHandler>(PluginKind::escalation, name, config,
+                                                                             state_->interfaces.escalation)));
+    return as_permanent_failure(guard_escalation(std::move(object.first), std::move(object.second)));
 }
 
 void PluginRegistry::add_stage(std::string name, std::shared_ptr<Stage> stage) {

@@ -77,7 +77,7 @@ void add_settings_flag(CLI::App& app, Program& program) {
 }
 
 /// Indents the continuation lines of an error, so that quoted text cannot look like a message of ours.
-std::string in_lines(const Error& error) {
+std::string indented(const Error& error) {
     const std::string text = printable_lines(error.to_string());
     std::string lines;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -181,7 +181,7 @@ int Program::fail(const Error& error) {
     } else {
         Error shown = error;
         shown.remedy = with_place(std::move(shown.remedy));
-        err << "agentforge: " << in_lines(shown) << "\n";  // It may quote a file that someone else wrote.
+        err << "agentforge: " << indented(shown) << "\n";  // It may quote a file that someone else wrote.
     }
     return error.kind == ErrorKind::cancelled ? 23 : 1;
 }
@@ -308,7 +308,7 @@ std::optional<int> CommandLine::parse() {
 int CommandLine::show(const CLI::Success& wanted) {
     if (const auto unknown = no_such_command(app_, words_)) { return refuse(*unknown); }
     const auto show_help = [&] {
-        return folded(program_.out, columns_, [&] { return app_.exit(wanted, program_.out, program_.err); });
+        return wrapped(program_.out, columns_, [&] { return app_.exit(wanted, program_.out, program_.err); });
     };
     return program_.out_is_terminal ? paged(program_.out, program_.environment, terminal_rows(), show_help)
                                     : app_.exit(wanted, program_.out, program_.err);
@@ -339,7 +339,7 @@ int CommandLine::end_without_command() {
     const std::vector<std::string> names = command_names(app_);
     const bool taken = std::find(names.begin(), names.end(), directory_) != names.end();
     return refuse(Error{"AF-CLI-001",
-                        "no command is given" + (taken ? "; `" + directory_ + "` was taken for the folder of -C" : std::string()),
+                        "no command is given" + (taken ? "; `" + directory_ + "` was read as the folder of -C" : std::string()),
                         "", "`agentforge --help` lists the commands", ErrorKind::invalid});
 }
 
@@ -368,7 +368,7 @@ Result<void> CommandLine::go_to_repository() {
 
 int CommandLine::run_command() {
     if (!program_.out_is_terminal || program_.json_output) { return program_.command(); }
-    const auto fitted = [&] { return program_.wraps ? folded(program_.out, columns_, program_.command) : program_.command(); };
+    const auto fitted = [&] { return program_.wraps ? wrapped(program_.out, columns_, program_.command) : program_.command(); };
     return program_.pages ? paged(program_.out, program_.environment, terminal_rows(), fitted) : fitted();
 }
 

@@ -29,7 +29,7 @@ void Reader::check_word(const Words& words) {
         if (each == word) { return; }
         if (!each.empty()) { known += (known.empty() ? "" : ", ") + std::string(each); }
     }
-    miss(words.key, "one of " + known + ", and it is '" + ellipsis(word, 60) + "'");
+    miss(words.key, "one of " + known + ", but is '" + ellipsis(word, 60) + "'");
 }
 
 void Reader::field(std::string_view key, Kept& out) {
@@ -96,7 +96,7 @@ void Reader::field(std::string_view key, json::array& out) {
 
 void Reader::field(std::string_view key, json::value& out) {
     const json::value* value = object_->if_contains(key);
-    if (value == nullptr) { return miss(key, "there"); }
+    if (value == nullptr) { return miss(key, "present"); }
     out = *value;
 }
 
@@ -202,8 +202,8 @@ Result<AnyRecord> read_record(const json::object& record) {
     reader.read_into(read.envelope);
     if (!reader.complete()) { return incomplete(record, reader.problem()); }
     if (!parse_time(read.envelope.timestamp).ok()) {
-        return incomplete(
-            record, "field `timestamp` must be a time (RFC 3339), and it is '" + ellipsis(read.envelope.timestamp, 60) + "'");
+        return incomplete(record,
+                          "field `timestamp` must be a time (RFC 3339), but is '" + ellipsis(read.envelope.timestamp, 60) + "'");
     }
     const auto known = of_type.find(read.envelope.type);
     if (known == of_type.end()) {

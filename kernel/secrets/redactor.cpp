@@ -109,7 +109,7 @@ struct Redactor::State {
     std::size_t reach = 0;  ///< Length of the longest known form.
 
     void add(Pattern pattern) {
-        pattern.small = folded(pattern.text);
+        pattern.small = ascii_lower_case(pattern.text);
         const std::size_t head = head_of(pattern.small.data());
         heads[head / 64] |= 1ULL << (head % 64);
         buckets[head].push_back(static_cast<std::uint32_t>(patterns.size()));
@@ -120,7 +120,7 @@ struct Redactor::State {
     template <class Found>
     void scan(std::string_view text, std::vector<bool>& wanted, Found found) const {
         if (text.size() < head_bytes) { return; }
-        const std::string small = folded(text);
+        const std::string small = ascii_lower_case(text);
         const char* const bytes = small.data();
         const std::size_t last = text.size() - head_bytes;
         for (std::size_t i = 0; i <= last; ++i) {

@@ -379,9 +379,9 @@ void TextView::add(std::string_view plain, std::size_t begin) {
     text_ += plain;
 }
 
-void TextView::add(std::string_view meaning, std::size_t begin, std::size_t end) {
-    pieces_.push_back({text_.size(), meaning.size(), begin, end});
-    text_ += meaning;
+void TextView::add(std::string_view decoded, std::size_t begin, std::size_t end) {
+    pieces_.push_back({text_.size(), decoded.size(), begin, end});
+    text_ += decoded;
 }
 
 void TextView::map_through(const TextView& inner) {
@@ -425,7 +425,7 @@ std::size_t TextView::source_end(std::size_t last) const {
     return place;
 }
 
-std::string folded(std::string_view text) {
+std::string ascii_lower_case(std::string_view text) {
     std::string made(text);
     std::size_t at = 0;
     for (; at + 8 <= made.size(); at += 8) {

@@ -17,10 +17,10 @@ public:
     [[nodiscard]] std::size_t source_begin(std::size_t first) const;
     [[nodiscard]] std::size_t source_end(std::size_t last) const;
 
-    /// Adds bytes that are equal in the source.
+    /// Adds bytes copied from the source.
     void add(std::string_view plain, std::size_t begin);
     /// Adds the decoded form of the source range `begin` to `end`. May be empty.
-    void add(std::string_view meaning, std::size_t begin, std::size_t end);
+    void add(std::string_view decoded, std::size_t begin, std::size_t end);
     /// Makes positions refer to the source of `inner`, of whose text this view was made.
     void map_through(const TextView& inner);
 
@@ -45,7 +45,7 @@ private:
 [[nodiscard]] std::vector<TextView> without_escapes(std::string_view text, std::size_t reach);
 
 /// Returns the text with ASCII letters in lower case.
-[[nodiscard]] std::string folded(std::string_view text);
+[[nodiscard]] std::string ascii_lower_case(std::string_view text);
 
 /// Returns the runs of grouped hexadecimal digits (`5a:78`, `5a78 3843`, `0x5a, 0x78`) with at least `least` digits, without
 /// their separators.

@@ -106,7 +106,7 @@ Result<void> Fold::on(const records::TaskCreated& created) {
     AF_TRY(fresh.pipeline, pipeline_in(created.pipeline));
     if (fresh.pipeline.stages.empty()) { return refuse("its pipeline has no stage"); }
     if (created.goal_type != fresh.pipeline.goal_type) {
-        return refuse("its goal is `" + created.goal_type + "`, and its pipeline's is `" + fresh.pipeline.goal_type + "`");
+        return refuse("its goal is `" + created.goal_type + "`, but its pipeline's is `" + fresh.pipeline.goal_type + "`");
     }
     if (created.exit_after && !created.exit_after->empty()) {
         if (!fresh.pipeline.index_of(*created.exit_after)) {
@@ -398,7 +398,7 @@ Result<void> Fold::require_current_stage(const std::string& name) const {
 Result<void> Fold::require_current_visit(const std::string& stage, unsigned visit) const {
     AF_CHECK(require_current_stage(stage));
     if (visit == 0 || visit == state_.stage().visits) { return {}; }
-    return refuse("it is of visit " + std::to_string(visit) + " of stage `" + stage + "`, and visit " +
+    return refuse("it is of visit " + std::to_string(visit) + " of stage `" + stage + "`, but visit " +
                   std::to_string(state_.stage().visits) + " is the current one");
 }
 

@@ -124,7 +124,7 @@ private:
     void begin_visit();
     void remember(const records::Step& step, std::uint64_t number);
     void undo_stage(std::size_t index, std::size_t because_of);
-    static void exceed(TokenEstimate& most, const TokenEstimate& other);
+    static void keep_larger(TokenEstimate& most, const TokenEstimate& other);
     /// Returns the run that a record belongs to. Null if the run is not of the current visit.
     [[nodiscard]] RunState* run_of(const std::string& stage, unsigned visit, unsigned run);
     [[nodiscard]] std::optional<RunPlace> place_of_run(const std::string& stage, unsigned visit, unsigned run) const;

@@ -123,7 +123,8 @@ Result<void> Fold::on(const records::ApprovalDecided& decided) {
         return refuse("an artifact is approved, revised, rejected or the last one, not `" + word + "`");
     }
     if (accepts != decided.approved) {
-        return refuse("it says `" + word + "`, and that the artifact is " + (decided.approved ? "approved" : "not approved"));
+        return refuse("it says `" + word + "`, but also that the artifact is " +
+                      (decided.approved ? "approved" : "not approved"));
     }
     if ((word == "extend") != decided.extension.has_value()) {
         return refuse("it does not say which stages follow, or says it of another decision");
@@ -190,7 +191,7 @@ Result<void> Fold::on(const records::ActionProposed& proposed) {
     if (!state_.interactive) { return refuse("the task is not interactive"); }
     if (proposed.phase != state_.stage().name) { return refuse("stage `" + proposed.phase + "` is not the current one"); }
     if (state_.progress != StageProgress::executing && state_.progress != StageProgress::accepted) {
-        return refuse("no agent is at work");
+        return refuse("no agent is running");
     }
     state_.action = OpenAction{"", proposed.action_hash, proposed.action_blob, proposed.tool};
     state_.stage().duration_ms += *proposed.duration_ms;

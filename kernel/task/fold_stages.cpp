@@ -13,18 +13,18 @@ template <>
 Result<void> Fold::on(const records::StageStarted& started) {
     AF_CHECK(require_running_stage(started.stage));
     if (state_.progress != StageProgress::not_started && state_.progress != StageProgress::failed) {
-        return refuse("stage `" + state_.stage().name + "` is already at work");
+        return refuse("stage `" + state_.stage().name + "` is already running");
     }
     if (stage_is_done()) { return refuse("stage `" + state_.stage().name + "` is already done"); }
     for (const StageState& other : state_.stages) {
-        if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` still runs"); }
+        if (other.status == StageStatus::running) { return refuse("stage `" + other.name + "` is still running"); }
     }
     StageState& stage = state_.stage();
     const bool is_next = (*started.visit == 0 || *started.visit == stage.visits + 1) &&
                          (*started.attempt == 0 || *started.attempt == stage.attempts + 1);
     if (!is_next) {
         return refuse("it begins visit " + std::to_string(*started.visit) + ", attempt " + std::to_string(*started.attempt) +
-                      ", and visit " + std::to_string(stage.visits + 1) + ", attempt " + std::to_string(stage.attempts + 1) +
+                      ", but visit " + std::to_string(stage.visits + 1) + ", attempt " + std::to_string(stage.attempts + 1) +
                       " comes next");
     }
     stage.status = StageStatus::running;
@@ -68,7 +68,7 @@ Result<void> Fold::on(const records::StageSkipped& skipped) {
         return refuse("a stage that was started cannot be skipped");
     }
     if (skipped.reason.empty() || skipped.reason != skip_reason(state_)) {
-        return refuse("nothing says that the stage may be skipped for `" + skipped.reason + "`");
+        return refuse("no condition allows skipping the stage for `" + skipped.reason + "`");
     }
     state_.stage().status = StageStatus::skipped;
     state_.stage().skip_reason = skipped.reason;
@@ -157,7 +157,9 @@ Result<void> Fold::on(const records::ReviewFinished& review) {
     if (std::find(reviewers.begin(), reviewers.end(), review.reviewer) == reviewers.end()) {
         return refuse("`" + review.reviewer + "` does not review this stage");
     }
-    if (state_.reviewed_by.contains(review.reviewer)) { return refuse("`" + review.reviewer + "` has passed this artifact"); }
+    if (state_.reviewed_by.contains(review.reviewer)) {
+        return refuse("`" + review.reviewer + "` has already approved this artifact");
+    }
     StageState& stage = state_.stage();
     if (!review.review->empty() && !review.review_blob->empty()) {
         stage.review_files[*review.review] = {review.reviewer, *review.review_blob, time_};
@@ -203,7 +205,7 @@ Result<void> Fold::on(const records::CycleStarted& started) {
     AF_CHECK(require_running());
     if (state_.progress != StageProgress::cycling) { return refuse("no stage asked for a cycle"); }
     if (!started.to->empty() && *started.to != state_.cycle_to) {
-        return refuse("it sends the task to stage `" + *started.to + "`, and the request was for `" + state_.cycle_to + "`");
+        return refuse("it sends the task to stage `" + *started.to + "`, but the request names `" + state_.cycle_to + "`");
     }
     const auto target = state_.pipeline.index_of(state_.cycle_to);
     if (state_.stages[*target].cycles - state_.stages[*target].cycles_before >= state_.pipeline.stages[*target].max_cycles) {
@@ -307,13 +309,13 @@ void Fold::made_progress() {
 /// A later visit only needs to know how far the token estimates of earlier runs were off.
 void Fold::begin_visit() {
     Resumption& resumption = state_.resumption;
-    for (const auto& [place, run] : resumption.runs) { exceed(resumption.calibration[place.role], run.tokens); }
+    for (const auto& [place, run] : resumption.runs) { keep_larger(resumption.calibration[place.role], run.tokens); }
     resumption.runs.clear();
     resumption.calls.clear();
     resumption.decisions.clear();
 }
 
-void Fold::exceed(TokenEstimate& most, const TokenEstimate& other) {
+void Fold::keep_larger(TokenEstimate& most, const TokenEstimate& other) {
     // Compares reported / estimated without division. No overflow: a context has far fewer tokens than 2^32.
     if (other.estimated != 0 && other.reported * std::max<std::uint64_t>(1, most.estimated) > most.reported * other.estimated) {
         most = other;

@@ -71,9 +71,9 @@ void Fold::remember(const records::Step& step, std::uint64_t number) {
     if (RunState* const run = run_of(step.phase, *step.visit, *step.run)) {
         run->steps.push_back(*step.record_blob);
         run->answers.clear();
-        exceed(run->tokens, tokens);
+        keep_larger(run->tokens, tokens);
     } else {
-        exceed(resumption.calibration[role()], tokens);
+        keep_larger(resumption.calibration[role()], tokens);
     }
     resumption.decisions.clear();
     resumption.guidance_used = true;
@@ -139,7 +139,7 @@ Result<void> Fold::count_call(const std::string& stage, const records::CallUsage
                                                             {"cache_write_input_tokens", *usage.cache_write_input_tokens},
                                                             {"cost_microusd", usage.cost_microusd.value_or(0)}};
     for (const auto& [key, count] : counts) {
-        if (count > most_counted) { return refuse(std::string("`") + key + "` is no number that a call can have used"); }
+        if (count > most_counted) { return refuse(std::string("`") + key + "` is more than a call can have used"); }
     }
     state_.ledger.add(stage, role(), usage, lost);
     state_.answer_counted = state_.answer_counted || !lost;

@@ -74,7 +74,9 @@ Result<TaskSet> load_set(const std::filesystem::path& file) {
     set.reason = text_of(*top, "reason");
     const std::string word = text_of(*top, "phase");
     const auto phase = std::ranges::find(phases, word, &std::pair<SetPhase, std::string_view>::second);
-    if (set.id.empty() || phase == phases.end()) { return no_set(file, "it names no set, or its phase `" + word + "` is none"); }
+    if (set.id.empty() || phase == phases.end()) {
+        return no_set(file, "it names no set, or its phase `" + word + "` is unknown");
+    }
     set.phase = phase->first;
     if (const json::value* settings = top->if_contains("settings"); settings != nullptr && settings->is_object()) {
         set.settings = settings->get_object();

@@ -390,7 +390,7 @@ Result<json::object> TaskStore::load(std::string_view task_id) const {
     if (const auto* format = document->value.get_object().if_contains("format"); format != nullptr && *format != 1) {
         return Error{"AF-CONF-060",
                      "The task's file is of format " + ellipsis(json::serialize(*format), 40) +
-                         ", and this version of agentforge knows format 1",
+                         ", but this version of agentforge supports only format 1",
                      document->where("/format"),
                      "Use the version of agentforge that wrote it, or a newer one; nothing was changed.", ErrorKind::unavailable};
     }

@@ -115,7 +115,7 @@ Result<Destination> read_destination(const Environment& environment, Signal sign
 
     const Chosen protocol = choose(environment, signal, "PROTOCOL");
     if (!protocol.value.empty() && protocol.value != "http/json") {
-        return wrong(protocol.name, "is `" + ellipsis(protocol.value, 80) + "`, and this program speaks http/json only",
+        return wrong(protocol.name, "is `" + ellipsis(protocol.value, 80) + "`, but only http/json is supported",
                      "set it to http/json, which collectors take on port 4318");
     }
     const Chosen compression = choose(environment, signal, "COMPRESSION");
@@ -154,7 +154,7 @@ Result<bool> is_wanted(const Environment& environment, Signal signal) {
     if (exporter == "none") { return false; }
     if (exporter == "otlp") { return true; }
     if (!exporter.empty()) {
-        return wrong(variable, "is `" + ellipsis(exporter, 80) + "`, and this program has the exporters otlp and none only",
+        return wrong(variable, "is `" + ellipsis(exporter, 80) + "`, but the only exporters are otlp and none",
                      "set it to otlp or none");
     }
     return !choose(environment, signal, "ENDPOINT").value.empty();

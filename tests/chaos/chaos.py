@@ -372,7 +372,7 @@ def coverage_table(results, ops_of):
         found = ops and struck_of(result, ops)
         if found:
             struck[result["scenario"]].add(found)
-    lines, of_all = ["| command | calls | faults that exist | struck | part |", "|---|---:|---:|---:|---:|"], [0, 0, 0]
+    lines, of_all = ["| command | calls | faults that exist | injected | share |", "|---|---:|---:|---:|---:|"], [0, 0, 0]
     for name, ops in ops_of.items():
         exist = faults_of(ops)
         counts = len(ops), len(exist), len(exist & struck[name])

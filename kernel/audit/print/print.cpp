@@ -63,7 +63,7 @@ public:
             if (!section.text.empty()) { paragraph(section.text, "Sans 9", 6); }
             if (section.columns.empty()) { continue; }
             if (section.rows.empty()) {
-                paragraph(section.none, "Sans 9", 6);
+                paragraph(section.if_empty, "Sans 9", 6);
             } else {
                 table(section);
             }

@@ -357,8 +357,10 @@ private:
             if (process->kind == "plain") {
                 judged_by_text ? judged_by_ctest(name, verdict, *process) : plain(name, verdict, *process);
             } else if (judged_by_text) {
-                add_result(name, TestStatus::error, "a test program of a framework that is to fail as a whole is not judged",
-                           process->sources);
+                add_result(
+                    name, TestStatus::error,
+                    "a test program of a framework is not measured if CTest expects it to fail (WILL_FAIL) or judges its output",
+                    process->sources);
             } else {
                 framework(name, verdict, *process);
             }

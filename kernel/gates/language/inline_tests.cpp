@@ -22,12 +22,12 @@ public:
             if (rest.starts_with("//")) {
                 skip_to("\n", 0);
             } else if (rest.starts_with("/*")) {
-                comment();
+                skip_comment();
             } else if (rest.front() == '"') {
                 ++at_;
-                quoted();
+                skip_string();
             } else if (is_raw(rest)) {
-                raw();
+                skip_raw_string();
             } else if (is_character(rest)) {
                 at_ += rest[1] == '\\' ? 3 : 2;  // The quote, and one character or the first of an escape.
                 skip_to("'", 1);
@@ -43,7 +43,7 @@ private:
         const auto end = text_.find(mark, at_);
         at_ = end == std::string_view::npos ? text_.size() : end + beyond;
     }
-    void comment() {
+    void skip_comment() {
         std::size_t depth = 0;
         while (!done()) {
             if (text_.substr(at_).starts_with("/*")) {
@@ -59,7 +59,7 @@ private:
             ++at_;
         }
     }
-    void quoted() {
+    void skip_string() {
         while (!done()) {
             if (text_[at_] == '\\') {
                 at_ += 2;
@@ -78,7 +78,7 @@ private:
         const auto quote = rest.find_first_not_of('#', 1);
         return quote != std::string_view::npos && rest[quote] == '"';
     }
-    void raw() {
+    void skip_raw_string() {
         const auto quote = text_.find('"', at_);
         const auto end = "\"" + std::string(quote - at_ - 1, '#');
         at_ = quote + 1;

@@ -34,7 +34,7 @@ std::string called_type(std::string type) {
 
 std::size_t required_parameters(const CDeclaration& function) {
     return static_cast<std::size_t>(std::count_if(function.parameters.begin(), function.parameters.end(),
-                                                  [](const auto& each) { return each.value.empty(); }));
+                                                  [](const auto& each) { return each.default_value.empty(); }));
 }
 
 /// True if some call fits both functions equally well.
@@ -61,7 +61,8 @@ bool has_other_result(const CDeclaration& have, const CDeclaration& wanted) {
 bool lacks_words(const CDeclaration& have, const CDeclaration& wanted) {
     if (!have.in_class) { return false; }
     for (const auto* word : {"virtual", "static", "explicit"}) {
-        if (wanted.words.contains(word) && !have.words.contains(word) && !(word[0] == 'v' && (have.overrides || have.is_final))) {
+        if (wanted.specifiers.contains(word) && !have.specifiers.contains(word) &&
+            !(word[0] == 'v' && (have.overrides || have.is_final))) {
             return true;
         }
     }
@@ -70,8 +71,8 @@ bool lacks_words(const CDeclaration& have, const CDeclaration& wanted) {
 
 /// True if calls may omit a parameter of the wanted function that this declaration requires.
 bool lacks_defaults(const CDeclaration& have, const CDeclaration& wanted) {
-    const bool declares = !have.is_qualified &&
-                          (have.in_class || have.body.empty() || have.words.contains("inline") || !have.template_names.empty());
+    const bool declares = !have.is_qualified && (have.in_class || have.body.empty() || have.specifiers.contains("inline") ||
+                                                 !have.template_names.empty());
     return declares && required_parameters(wanted) < required_parameters(have);
 }
 
@@ -99,15 +100,17 @@ CMatch match_c_function(const CDeclaration& have, const WantedFunction& wanted) 
     const bool other_result = has_other_result(have, read);
     const bool other_const = have.is_const != read.is_const;
     if (other_const && other_result && (refers(have.type) || refers(read.type))) { return CMatch::another; }
-    const bool adds_noexcept = have.exceptions.empty() && !read.exceptions.empty() && read.exceptions != "noexcept(false)";
-    const bool adds_const = other_const && read.is_const && !read.words.contains("static");
+    const bool adds_noexcept =
+        have.noexcept_clause.empty() && !read.noexcept_clause.empty() && read.noexcept_clause != "noexcept(false)";
+    const bool adds_const = other_const && read.is_const && !read.specifiers.contains("static");
     const bool changes = other_result || adds_const || adds_noexcept || lacks_words(have, read) || lacks_defaults(have, read) ||
                          has_other_value(have, read);
     return changes ? CMatch::changed : CMatch::same;
 }
 
 bool loses_body(std::string_view text, const CDeclaration& have, const CDeclaration& wanted) {
-    if (has_other_result(have, wanted) || (wanted.words.contains("static") && !have.words.contains("static") && have.in_class)) {
+    if (has_other_result(have, wanted) ||
+        (wanted.specifiers.contains("static") && !have.specifiers.contains("static") && have.in_class)) {
         return true;
     }
     const bool kept = std::all_of(have.parameters.begin(), have.parameters.end(), [&](const CParameter& each) {
@@ -191,8 +194,8 @@ std::string parameters_of(const CDeclaration& have, const CDeclaration& wanted, 
             text = have.parameters[at].text;
         }
         // A parameter keeps its default, if all after it have one.
-        auto value = each.value;
-        if (value.empty() && same_place && valued[at + 1]) { value = have.parameters[at].value; }
+        auto value = each.default_value;
+        if (value.empty() && same_place && valued[at + 1]) { value = have.parameters[at].default_value; }
         valued[at] = valued[at + 1] && !value.empty();
         parts.insert(parts.begin(), text + (has_defaults && !value.empty() ? " = " + value : ""));
     }
@@ -232,13 +235,13 @@ std::string tail_of(const CDeclaration& have, const CDeclaration& wanted, const 
         if (!word.empty()) { tail += " " + word; }
     };
     if (!is_c) {
-        const bool is_static = wanted.words.contains("static") && have.in_class;
+        const bool is_static = wanted.specifiers.contains("static") && have.in_class;
         const bool stays_const = have.is_const && has_same_parameters(have, wanted) && !has_other_result(have, wanted);
         if (!is_static && (wanted.is_const || stays_const)) { add("const"); }
         add(wanted.reference);
-        add(wanted.exceptions.empty() && have.overrides ? have.exceptions : wanted.exceptions);
+        add(wanted.noexcept_clause.empty() && have.overrides ? have.noexcept_clause : wanted.noexcept_clause);
     }
-    add(have.extra);
+    add(have.attributes);
     tail += trailing;
     if (is_c) { return tail; }
     add(have.is_qualified || wanted.constraint.empty() ? have.constraint : wanted.constraint);
@@ -273,8 +276,8 @@ std::string leading_of(std::string_view text, const CDeclaration& have, const CD
     if (is_skeleton) { leading = c_text::without_words(leading, {"constexpr ", "consteval "}); }
     if (!have.in_class) { return leading; }
     for (const std::string word : {"virtual", "static", "explicit"}) {
-        const bool is_there = have.words.contains(word) || (word == "virtual" && (have.overrides || have.is_final));
-        if (wanted.words.contains(word) && !is_there) { leading += word + " "; }
+        const bool is_there = have.specifiers.contains(word) || (word == "virtual" && (have.overrides || have.is_final));
+        if (wanted.specifiers.contains(word) && !is_there) { leading += word + " "; }
     }
     return leading;
 }
@@ -290,7 +293,7 @@ bool is_noexcept(const std::string& exceptions) { return !exceptions.empty() && 
 /// Returns the body that stays, with the added parameters used: a compiler may warn otherwise.
 std::string kept_body(std::string_view text, const CDeclaration& have, const CDeclaration& wanted, bool is_c) {
     auto body = slice(text, have.body);
-    if (have.words.contains("constexpr") || have.words.contains("consteval")) { return body; }
+    if (have.specifiers.contains("constexpr") || have.specifiers.contains("consteval")) { return body; }
     std::string lines;
     const bool one_line = body.find('\n') == std::string::npos;
     for (const auto& each : wanted.parameters) {
@@ -320,13 +323,13 @@ ChangedFunction change_c_function(std::string_view text, const CDeclaration& hav
     result.text = leading_of(text, have, read, result.is_skeleton) + head.result;
     const bool glued =
         head.result.empty() || result.text.ends_with(' ') || result.text.ends_with('*') || result.text.ends_with('&');
-    result.text += (glued ? "" : " ") + slice(text, have.named);
+    result.text += (glued ? "" : " ") + slice(text, have.name_range);
     while (result.text.ends_with(' ')) { result.text.pop_back(); }
     result.text += "(" + (list.empty() && wanted.is_c ? "void" : list) + ")" + tail;
     if (no_body) {
         result.text += " = " + read.value + ";";
     } else if (result.is_skeleton) {
-        result.aborts = wanted.is_c || read.name.front() == '~' || is_noexcept(read.exceptions);
+        result.aborts = wanted.is_c || read.name.front() == '~' || is_noexcept(read.noexcept_clause);
         result.text += initializers_of(text, have, list);
         SkeletonBody body{{}, name, wanted.marker, wanted.is_c, result.aborts, "", indent_of(text, have.range.begin)};
         for (const auto& each : read.parameters) {
@@ -386,7 +389,7 @@ std::string stub_c_functions_at(std::string_view text, const std::set<std::uint6
                           "",
                           marker,
                           is_c,
-                          is_c || function.name.front() == '~' || is_noexcept(function.exceptions),
+                          is_c || function.name.front() == '~' || is_noexcept(function.noexcept_clause),
                           old.substr(1, old.size() - 2),
                           indent_of(text, function.range.begin)};
         for (const auto& part : function.scope) { body.name += part + "::"; }
@@ -400,7 +403,7 @@ std::string stub_c_functions_at(std::string_view text, const std::set<std::uint6
         auto begin = function.body.begin;
         while (begin > 0 && c_text::is_blank(result[begin - 1])) { --begin; }
         result.replace(begin, function.body.end - begin, skeleton_body(body));
-        const auto head = result.substr(function.range.begin, function.named.begin - function.range.begin);
+        const auto head = result.substr(function.range.begin, function.name_range.begin - function.range.begin);
         result.replace(function.range.begin, head.size(), c_text::without_words(head, {"constexpr ", "consteval "}));
     }
     return result;

@@ -15,10 +15,10 @@
 namespace agentforge::kernel {
 
 struct CParameter {
-    std::string text;   ///< Without the default.
-    std::string type;   ///< Normalized (normal_c_type).
-    std::string name;   ///< Empty: unnamed.
-    std::string value;  ///< The default, without `=`.
+    std::string text;           ///< Without the default value.
+    std::string type;           ///< Normalized (normal_c_type).
+    std::string name;           ///< Empty: unnamed.
+    std::string default_value;  ///< Without `=`.
 };
 
 struct CEnumerator {
@@ -31,37 +31,37 @@ struct CEnumerator {
 struct CDeclaration {
     enum class Kind : std::uint8_t { function = 1, type, enumeration, alias, variable };
     Kind kind = Kind::function;
-    std::string name;  ///< Its own name: `at`, `~Grid`, `operator==`.
+    std::string name;  ///< Unqualified: `at`, `~Grid`, `operator==`.
     /// The namespaces and classes around it, then the qualifiers before its name, without template arguments. Unnamed namespaces
     /// and `extern "C"` are omitted. A friend function is in the namespace around its class.
     std::vector<std::string> scope;
     bool in_class = false;      ///< Written inside a class.
     bool is_qualified = false;  ///< Written as `Grid::at`.
     bool is_friend = false;
-    bool is_local = false;        ///< `static` outside classes, or in an unnamed namespace.
-    bool is_shared = false;       ///< One of several declarators (`int a, b;`). `range` is that of all of them.
-    std::string access;           ///< Of a member: public, protected or private. Of a class with a body: the access at its end.
-    CRange range;                 ///< With `template <…>`, attributes, and the final `;`.
-    CRange body;                  ///< From `{` to after the matching `}`. Empty: it has none.
-    std::set<std::string> words;  ///< Its specifiers: static, virtual, constexpr, explicit, …
+    bool is_local = false;   ///< `static` outside classes, or in an unnamed namespace.
+    bool is_shared = false;  ///< One of several declarators (`int a, b;`). `range` is that of all of them.
+    std::string access;      ///< Of a member: public, protected or private. Of a class with a body: the access at its end.
+    CRange range;            ///< With `template <…>`, attributes, and the final `;`.
+    CRange body;             ///< From `{` to after the matching `}`. Empty: it has none.
+    std::set<std::string> specifiers;         ///< static, virtual, constexpr, explicit, …
     std::vector<std::string> template_names;  ///< Parameters of its last `template <…>`.
 
     /// Functions and variables: the type between the specifiers and the name. Empty for constructors.
     CRange result;
-    CRange named;              ///< The name with its qualifiers.
+    CRange name_range;         ///< The name with its qualifiers.
     std::string type;          ///< Normalized result type, or type of the variable. A trailing result type counts.
     std::string written_type;  ///< The same as written.
 
     /// Functions only.
-    CRange list;  ///< The parameters with their brackets.
+    CRange parameter_list;  ///< With its brackets.
     std::vector<CParameter> parameters;
     CRange tail;  ///< After the parameters: to the body, the initializers or the final `;`.
     bool is_const = false;
-    std::string reference;   ///< `&` or `&&` after the parameters.
-    std::string exceptions;  ///< `noexcept`, `noexcept(…)`.
-    std::string constraint;  ///< `requires …` after the parameters.
-    std::string value;       ///< `0`, `default` or `delete` after `=`. Of a variable: its value, from `=` or `{`.
-    std::string extra;       ///< Attributes and macros after the parameters.
+    std::string reference;        ///< `&` or `&&` after the parameters.
+    std::string noexcept_clause;  ///< `noexcept`, `noexcept(…)`.
+    std::string constraint;       ///< `requires …` after the parameters.
+    std::string value;            ///< `0`, `default` or `delete` after `=`. Of a variable: its value, from `=` or `{`.
+    std::string attributes;       ///< Attributes and macros after the parameters.
     bool overrides = false;
     bool is_final = false;
     CRange initializers;  ///< Of a constructor, from `:` to before the body.

@@ -14,7 +14,7 @@ namespace agentforge::kernel::c_text {
 [[nodiscard]] bool is_blank(char each);
 
 /// True if `words` contains the word.
-[[nodiscard]] bool is_any(std::string_view word, const auto& words) {
+[[nodiscard]] bool is_one_of(std::string_view word, const auto& words) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }
 

@@ -134,7 +134,7 @@ std::string_view CTokens::code(CRange range) const {
     return std::string_view(code_).substr(range.begin, range.end - range.begin);
 }
 
-std::size_t CTokens::after(std::size_t token) const {
+std::size_t CTokens::after_bracket(std::size_t token) const {
     return closing_[token] == std::string_view::npos ? size() : closing_[token] + 1;
 }
 
@@ -142,7 +142,7 @@ std::size_t CTokens::after_angle(std::size_t token) const {
     int depth = 0;
     while (token < size()) {
         if (is(token, "(") || is(token, "[") || is(token, "{")) {
-            token = after(token);
+            token = after_bracket(token);
             continue;
         }
         if (is(token, ";")) { return token; }

@@ -54,7 +54,7 @@ public:
     [[nodiscard]] std::string_view code(CRange range) const;
 
     /// Returns the token after the bracket that closes this one, or the end.
-    [[nodiscard]] std::size_t after(std::size_t token) const;
+    [[nodiscard]] std::size_t after_bracket(std::size_t token) const;
     /// Returns the token after the `>` that closes this `<`, or the next `;`, or the end.
     [[nodiscard]] std::size_t after_angle(std::size_t token) const;
 

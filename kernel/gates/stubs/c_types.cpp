@@ -54,7 +54,7 @@ std::string normal_c_type(std::string_view type, const std::map<std::string, std
     int depth = 0;
     for (const auto& token : c_tokens_of(code)) {
         std::string word = code.substr(token.begin, token.end - token.begin);
-        if (c_text::is_any(word, skipped)) { continue; }
+        if (c_text::is_one_of(word, skipped)) { continue; }
         if (const auto other = renamed.find(word); other != renamed.end()) { word = other->second; }
         if (word == "::") {
             // `a::b` is compared as `b`.
@@ -66,7 +66,7 @@ std::string normal_c_type(std::string_view type, const std::map<std::string, std
         const bool marked = depth == 0 && (word == "*" || word == "&" || word == "[");
         if (marked || (!marks.empty() && depth == 0)) {
             if (word == "[") { word = "*"; }
-            // A `const` after the last `*` is that of the parameter itself.
+            // A `const` after the last `*` applies to the parameter itself.
             if (word == "*" || word == "&" || word == "const") { marks.push_back(word); }
         } else {
             base.push_back(word);

@@ -189,7 +189,7 @@ bool ExistingDeclarations::change_function(CFile& target, const WantedFunction& 
     auto found = all_of(target, kept, scope, is_member);
     const bool is_virtual = std::any_of(found.begin(), found.end(), [](const Found& each) {
         const auto& function = each.declaration;
-        return function.words.contains("virtual") || function.overrides || function.is_final;
+        return function.specifiers.contains("virtual") || function.overrides || function.is_final;
     });
     if (is_member && is_virtual) { add_overrides(kept, scope.back(), found, 0); }
     rewrite(std::move(found), wanted, name, is_member ? scope.back() : "");
@@ -218,7 +218,7 @@ void ExistingDeclarations::rewrite(std::vector<Found> found, const WantedFunctio
                                   (function.in_class || (first && (by_file.size() == 1 || c_text::is_header(file->path()))));
             auto mine = wanted;
             mine.is_c = file->is_c();
-            if (derived) { mine.read.words.erase("virtual"); }
+            if (derived) { mine.read.specifiers.erase("virtual"); }
             if (derived && mine.read.value == "0") { mine.read.value.clear(); }
             use_template_names_of(function, mine.read);
             const auto changed = change_c_function(file->text(), function, mine,
@@ -258,7 +258,7 @@ bool ExistingDeclarations::change_value(CFile& target, const std::string& text, 
                                 " together with others; its type cannot change"};
         }
         // An existing `static` or value stays.
-        if (each.words.contains("static") == read.front().words.contains("static")) {
+        if (each.specifiers.contains("static") == read.front().specifiers.contains("static")) {
             const auto words = c_words(text);
             const bool built_in = std::all_of(words.begin(), words.end(), [&](const auto& word) {
                 return word == name || c_text::is_type_word(word) || word == "const";

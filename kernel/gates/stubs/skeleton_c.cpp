@@ -499,10 +499,10 @@ private:
                 const bool own = each.kind == CDeclaration::Kind::function && each.name == wanted.read.name &&
                                  !each.body.empty() && !each.in_class && each.scope == scope.parts &&
                                  has_same_parameters(each, wanted.read);
-                if (!own || (each.is_local && !each.words.contains("static"))) { continue; }
-                if (each.words.contains("static")) {
-                    const auto head = source->text().substr(each.range.begin, each.named.begin - each.range.begin);
-                    source->replace({each.range.begin, each.named.begin}, without_words(head, {"static ", "inline "}));
+                if (!own || (each.is_local && !each.specifiers.contains("static"))) { continue; }
+                if (each.specifiers.contains("static")) {
+                    const auto head = source->text().substr(each.range.begin, each.name_range.begin - each.range.begin);
+                    source->replace({each.range.begin, each.name_range.begin}, without_words(head, {"static ", "inline "}));
                 }
                 static_cast<void>(existing_.change_function(*source, wanted, scope.parts, false, name));
                 return true;

@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 namespace {
 
 ActionVerdict::Kind kind_of_verdict(const Resumption::Decision& decided) {
-    if (decided.decision == "approved") { return ActionVerdict::Kind::go; }
+    if (decided.decision == "approved") { return ActionVerdict::Kind::approved; }
     return decided.edited ? ActionVerdict::Kind::edited : ActionVerdict::Kind::rejected;
 }
 

@@ -36,7 +36,7 @@ std::optional<Completion> AgentRunHost::pending_answer(unsigned step) {
     return answer;
 }
 
-Result<void> AgentRunHost::makes_progress() { return check_progress(run_.state(), run_.agent.role, exit_gate_); }
+Result<void> AgentRunHost::require_progress() { return check_progress(run_.state(), run_.agent.role, exit_gate_); }
 
 Result<ActionVerdict> AgentRunHost::permit(unsigned step, const ToolCall& action) { return permit_action(run_, step, action); }
 

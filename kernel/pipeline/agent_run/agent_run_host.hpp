@@ -45,7 +45,7 @@ public:
     [[nodiscard]] Error call_failed(unsigned step, const CompletionRequest& request, Error error) override {
         return calls_.call_failed(step, request, std::move(error));
     }
-    [[nodiscard]] Result<void> makes_progress() override;
+    [[nodiscard]] Result<void> require_progress() override;
     void step_ended() override { static_cast<void>(run_.services.cancel.step_ended()); }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> call_deadline() override { return calls_.call_deadline(); }
     [[nodiscard]] SpentAttempts spent_attempts(unsigned step) override { return calls_.spent_attempts(step); }

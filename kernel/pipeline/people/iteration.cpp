@@ -128,10 +128,10 @@ json::object iteration_context(const TaskState& state) {
             {"max_iterations", state.stage_template().max_iterations},
             {"feedback", std::move(feedback)},
             {"previous_artifact", artifact_version_file(stage.artifact, "v" + std::to_string(version))},
-            {"instruction", must.empty()
-                                ? "Revise the artifact as the feedback says, and hand in version " + next + " whole."
-                                : "Address each item of must_address, consider those of should_consider, and hand in version " +
-                                      next + " whole. What stays as it was at a place of must_address is shown to the person."}};
+            {"instruction",
+             must.empty() ? "Revise the artifact as the feedback says, and hand in version " + next + " whole."
+                          : "Address each item of must_address, consider those of should_consider, and hand in version " + next +
+                                " whole. The person sees each item of must_address whose place in the artifact did not change."}};
 }
 
 const json::value* place_in(const json::object& artifact, std::string_view location) {

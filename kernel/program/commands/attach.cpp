@@ -8,7 +8,7 @@
 #include "pipeline/task_session.hpp"
 #include "program/command_line.hpp"
 #include "program/project/chosen_task.hpp"
-#include "program/project/journal_change.hpp"
+#include "program/project/journal_watch.hpp"
 #include "program/terminal/next_commands.hpp"
 #include "program/terminal/outcome.hpp"
 
@@ -70,7 +70,7 @@ int attach(Program& program, const std::string& name) {
     if (!project.ok()) { return program.fail(project.error()); }
     const TaskPaths paths = (*project)->tasks().paths(*id);
     Follower follower(paths, *progress);
-    const JournalChange change(paths.journal());
+    const JournalWatch change(paths.journal());
     auto holder = TaskLock::holder(paths);  // Read before the journal, so that no record of the process is missed.
     if (const auto read = follower.read(false); !read.ok()) { return program.fail(read.error()); }
     bool announced = false;

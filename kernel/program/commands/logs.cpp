@@ -10,7 +10,7 @@
 #include "program/command_line.hpp"
 #include "program/commands/inspect.hpp"
 #include "program/project/chosen_task.hpp"
-#include "program/project/journal_change.hpp"
+#include "program/project/journal_watch.hpp"
 #include "program/project/project.hpp"
 #include "program/terminal/display.hpp"
 
@@ -75,7 +75,7 @@ private:
 
 int follow(Program& program, const LogArguments& arguments, const TaskPaths& paths, Sequence seen) {
     Tail tail(paths.journal(), seen);
-    const JournalChange change(paths.journal());
+    const JournalWatch change(paths.journal());
     while (true) {
         const bool running =
             TaskLock::holder(paths).has_value();  // Checked first, so that records written until then are read below.

@@ -793,9 +793,9 @@ constexpr StartCommand start_commands[] = {
      "Review"},
     {"test", "Write tests for a specification, and no code", "test",
      "Examples:\n"
+     "  agentforge contracts template specification > spec.yaml\n"
      "  agentforge test --spec spec.yaml\n"
-     "  agentforge test --from-task TASK\n"
-     "  agentforge contracts template specification > spec.yaml",
+     "  agentforge test --from-task TASK",
      nullptr, true},
     {"document", "Document code, and change only documents", "document",
      "Examples:\n"

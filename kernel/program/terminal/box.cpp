@@ -21,7 +21,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 }
 
 /// Breaks lines at blanks if possible. Keeps the indentation at the start of a line.
-std::vector<std::string> folded(const std::string& text, std::size_t room) {
+std::vector<std::string> wrapped_text(const std::string& text, std::size_t room) {
     const std::size_t indent = std::min(std::min(text.find_first_not_of(' '), text.size()), room / 2);
     std::vector<std::string> lines;
     std::string rest = text.substr(indent);
@@ -69,7 +69,7 @@ std::vector<std::string> boxed(const std::vector<BoxPart>& parts, const BoxStyle
         lines.push_back((lines.empty() ? "┌" : "├") + rule + (lines.empty() ? "┐" : "┤"));
         for (const BoxLine& line : part) {
             if (line.whole) {
-                for (const std::string& text : folded(line.text, room)) { framed(text, line, ""); }
+                for (const std::string& text : wrapped_text(line.text, room)) { framed(text, line, ""); }
                 continue;
             }
             constexpr std::size_t least_text = 12;

@@ -80,7 +80,7 @@ std::size_t terminal_rows() {
     return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ? usual : size.ws_row;
 }
 
-int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command) {
+int wrapped(std::ostream& out, std::size_t columns, const std::function<int()>& command) {
     std::string text;
     const int code = keeping_back(out, text, command);
     out << folded_lines(text, columns);

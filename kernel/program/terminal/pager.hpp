@@ -20,7 +20,7 @@ int paged(std::ostream& out, const std::map<std::string, std::string>& environme
           const std::function<int()>& command);
 
 /// Runs `command` and writes its output to `out` in lines of at most `columns` (folded_lines). Returns the result of `command`.
-int folded(std::ostream& out, std::size_t columns, const std::function<int()>& command);
+int wrapped(std::ostream& out, std::size_t columns, const std::function<int()>& command);
 
 /// Returns the rows of standard output's terminal; 24 if unknown.
 [[nodiscard]] std::size_t terminal_rows();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// User and group ids in a new user namespace: all keep their values. Root maps every id, because its files may belong to anyone.
-// Only a process outside the namespace may map every id, so the namespace's first process waits for it.
+// Maps user and group ids into a new user namespace, each to itself. For root it maps every id, because root's files may belong
+// to anyone. Only a process outside the namespace may do that, so the namespace's first process waits for it.
 #pragma once
 
 #include <sys/types.h>

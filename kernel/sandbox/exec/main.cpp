@@ -35,7 +35,7 @@
 #include "program.hpp"
 #include "report.hpp"
 #include "root.hpp"
-#include "shares.hpp"
+#include "supervise.hpp"
 
 namespace agentforge::exec {
 namespace {
@@ -71,7 +71,7 @@ sigset_t awaited_signals() {
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, Mode::full); }
     drop_capabilities();
-    shared.status = supervise(policy, cgroup, program, awaited_signals(), Tree::of_namespace, true);
+    shared.status = supervise(policy, cgroup, program, awaited_signals(), ProcessTree::of_namespace, true);
     shared.ended = true;
     _exit(0);
 }
@@ -89,7 +89,7 @@ int run_in_namespaces(const Policy& policy, Cgroup& cgroup, char** argv, Shared&
         return 0;
     }
     ids.map_of(first);
-    const int status = supervise(policy, cgroup, first, awaited_signals(), Tree::of_descendants, false);
+    const int status = supervise(policy, cgroup, first, awaited_signals(), ProcessTree::of_descendants, false);
     return shared.ended ? shared.status : status;
 }
 
@@ -97,7 +97,7 @@ int run_as_child(const Policy& policy, Cgroup& cgroup, char** argv, Mode mode) {
     const pid_t program = fork_with_report();
     if (program < 0) { fail("fork"); }
     if (program == 0) { become_program(policy, cgroup, argv, mode); }
-    return supervise(policy, cgroup, program, awaited_signals(), Tree::of_descendants, mode != Mode::unconfined);
+    return supervise(policy, cgroup, program, awaited_signals(), ProcessTree::of_descendants, mode != Mode::unconfined);
 }
 
 int run_confined(const Policy& policy, char** argv) {

@@ -11,7 +11,7 @@ namespace agentforge::exec {
 
 enum class Mode : unsigned char { unconfined = 1, landlock, full };
 
-/// Disables core files and sets the limits of one process; shares.hpp watches those of the whole tree.
+/// Disables core files and sets the limits of one process; supervise.hpp watches those of the whole tree.
 void set_limits(const Policy& policy, Mode mode);
 
 /// Drops all of root's capabilities except overriding file permissions, because a checkout may belong to another user. That

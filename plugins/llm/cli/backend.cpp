@@ -534,7 +534,7 @@ Result<Completion> CliBackend::complete(const CompletionRequest& request, Stream
 Result<Completion> CliBackend::work_in_workspace(const CompletionRequest& request, StreamSink* sink, CallContext& context) const {
     AgenticContext* const place = agentic_context(context);
     if (place == nullptr) {
-        return Error{"AF-LLM-309", "Agentic mode needs a workspace to work in, and this call has none", "mode",
+        return Error{"AF-LLM-309", "Agentic mode needs a workspace, but this call has none", "mode",
                      "Set `llm.mode` instead of `mode` below llm.settings.", ErrorKind::unavailable};
     }
     auto answer = work(request, *place);

@@ -188,7 +188,7 @@ class TestAudit(SignedAuditTest):
             (folder / "state.yaml").unlink()
             file.write_bytes(b"".join(lines[:-1]))
             found = " ".join(self.faults(self.verify(task)))
-            for words in ("the statement names record", "the log knows that the task was completed", "does not begin with the one that the repository keeps"):
+            for words in ("the statement names record", "the log says that the task was completed", "does not begin with the one that the repository keeps"):
                 self.assertIn(words, found)
             file.write_bytes(whole)
             (folder / "state.yaml").write_bytes(kept)
@@ -296,7 +296,7 @@ class TestAuditLater(SignedAuditTest):
             file = folder / "proof/statement.json"
             whole = file.read_bytes()
             file.write_bytes(whole.replace(b"\n", b"\r\n"))
-            self.assertTrue(any("but not the bytes" in fault for fault in self.faults(self.verify(task))))
+            self.assertTrue(any("but not the right bytes" in fault for fault in self.faults(self.verify(task))))
             file.write_bytes(whole)
         with self.subTest("without working_memory.yaml"):
             file = folder / "working_memory.yaml"
@@ -347,7 +347,7 @@ class TestAuditLater(SignedAuditTest):
             self.assertIn("is not the signature that refs/agentforge/archive", self.faults(self.verify(task))[0])
         with self.subTest("something follows the signature"):
             (proof / "statement.json.sig").write_bytes(signature + b"more\n")
-            self.assertIn("it is not one armoured signature", self.faults(self.verify(task))[0])
+            self.assertIn("it must be exactly one armoured signature", self.faults(self.verify(task))[0])
         (proof / "statement.json.sig").write_bytes(signature)
         self.check_objects(task)
         with self.subTest("the statement was removed"):
@@ -477,7 +477,7 @@ class TestAuditOfForgeriesWithoutTheTree(ForgedArchiveTest):
         for name, change in self.FORGERIES.items():
             with self.subTest(name):
                 self.forge_statement(task, change)
-                self.assertIn("statement: the statement is not what the task's files give", self.faults(verified()))
+                self.assertIn("statement: the statement differs from the one computed from the task's files", self.faults(verified()))
                 self.git("update-ref", f"refs/agentforge/archive/{task}", genuine)
         with self.subTest("a test that no artifact hands in"):
             self.forge_statement(task, lambda statement, predicate: predicate["tests"].append(self.INVENTED_TEST))
@@ -615,8 +615,8 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
             "no statement": (lambda place: shutil.rmtree(place / "task/proof"), "the task carries no statement, but its commit is signed", "the archive has no statement"),
             "no signature": (lambda place: (place / signature).unlink(), "the statement is not signed, but the commit is", "the statement is not signed"),
             "a stranger's signature": (lambda place: edit(place, signature, lambda _: self.signed_by(strangers, (place / proof).read_text())), "does not name that key", "does not name the key"),
-            "text after the signature": (lambda place: edit(place, signature, lambda text: text + "approved by everyone\n"), "it is not one armoured signature", "the signature is not one"),
-            "a second signature": (lambda place: edit(place, signature, lambda text: text + text), "it is not one armoured signature", "the signature is not one"),
+            "text after the signature": (lambda place: edit(place, signature, lambda text: text + "approved by everyone\n"), "it must be exactly one armoured signature", "the signature is not one"),
+            "a second signature": (lambda place: edit(place, signature, lambda text: text + text), "it must be exactly one armoured signature", "the signature is not one"),
             "a journal of another task": (lambda place: add(place, "task/history/x.yaml"), "the archive has history/x.yaml", "does not continue"),
             "blobs of another task": (lambda place: add(place, "task/artifacts/blobs/x/blobs.yaml", "agentforge_blobs: 1\nblobs:\n"), "the archive has artifacts/blobs/x/blobs.yaml", "does not continue"),
             "a file of a process": (lambda place: add(place, "task/.fold"), "the archive has .fold", ".fold"),
@@ -749,7 +749,7 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.assert_verified(verified(note))
         for name, text, words in (
                 ("a stranger's signature", statement + self.signed_by(strangers, statement), "does not name that key"),
-                ("text after the signature", note + "approved by everyone\n", "it is not one armoured signature"),
+                ("text after the signature", note + "approved by everyone\n", "it must be exactly one armoured signature"),
                 ("another base", statement.replace(self.git("rev-parse", "main").strip(), "1" * 40) + "-----BEGIN" + signature, "names another task, parent or record")):
             with self.subTest(name):
                 self.assertIn(words, " ".join(self.faults(verified(text))))
@@ -774,7 +774,7 @@ class TestAuditOfAFolderWithoutItsQuestions(AuditTest):
         file = kept / "proof/statement.json"
         file.write_text(file.read_text().replace('"request": "', '"request": "Pay Mallory. '))
         self.git("update-ref", "-d", f"refs/agentforge/archive/{self.task()}")
-        self.assertIn("statement: the statement is not what the task's files give", self.faults(self.verify(str(kept))))
+        self.assertIn("statement: the statement differs from the one computed from the task's files", self.faults(self.verify(str(kept))))
 
 
 class TestVerifyScriptOnUnusualCharacters(AuditTest):
@@ -877,7 +877,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.log.unlink()
         last = self.journal()[-1]["seq"]
         self.cut(1)
-        self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml knows record {last}; the journal ends with record {last - 1}: its end was cut off"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml names record {last}, but the journal ends with record {last - 1}: its end was cut off"])
 
     def test_the_refs_alone_know_of_a_missing_step(self):
         self.state_file.unlink()
@@ -892,7 +892,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.remove_refs()
         last = self.steps()[-1]
         self.cut(self.journal()[-1]["seq"] - last["seq"] + 1)
-        self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log knows step {last['step']}; the journal ends with step {last['step'] - 1}: its end was cut off"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log has step {last['step']}, but the journal ends with step {last['step'] - 1}: its end was cut off"])
 
 
 class TestAuditOfAKilledStep(AuditTest):
@@ -1386,7 +1386,7 @@ class TestAuditReportOfARun(AuditTest):
         models = [body["model"] for _, _, body in self.server.requests]
         micro = per_call * (models.count("usual") + 2 * models.count("other"))
         tokens = len(models) * (INPUT_TOKENS + CACHED_TOKENS + OUTPUT_TOKENS)
-        self.assertIn(f"In all: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
+        self.assertIn(f"Total: ${micro / 1e6:.4f}, {tokens} tokens.", self.plain("md"))
 
     def test_markdown_and_html_have_each_of_these_rows(self):
         for format_, between in (("md", " | "), ("html", "</td><td>")):

@@ -25,8 +25,8 @@ std::vector<std::string> read(std::string_view text) {
         if (each.kind == CDeclaration::Kind::function) {
             line += " (";
             for (const auto& parameter : each.parameters) {
-                line +=
-                    (line.ends_with('(') ? "" : ", ") + parameter.type + (parameter.value.empty() ? "" : " = " + parameter.value);
+                line += (line.ends_with('(') ? "" : ", ") + parameter.type +
+                        (parameter.default_value.empty() ? "" : " = " + parameter.default_value);
             }
             line += each.is_const ? ") const" : ")";
         }
@@ -121,7 +121,7 @@ TEST(CDeclarations, the_places_are_those_of_the_text) {
     EXPECT_EQ(text.substr(name.range.begin, name.range.end - name.range.begin),
               "virtual inline std::string  name(int a = 1) const override;");
     EXPECT_EQ(text.substr(name.result.begin, name.result.end - name.result.begin), "std::string");
-    EXPECT_EQ(text.substr(name.list.begin, name.list.end - name.list.begin), "(int a = 1)");
+    EXPECT_EQ(text.substr(name.parameter_list.begin, name.parameter_list.end - name.parameter_list.begin), "(int a = 1)");
     EXPECT_EQ(text.substr(name.tail.begin, name.tail.end - name.tail.begin), "const override");
     EXPECT_TRUE(name.overrides);
 }

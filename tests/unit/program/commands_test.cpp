@@ -405,7 +405,7 @@ TEST(CommandLineWrongUse, of_no_command_is_reported) {
         EXPECT_THAT(wrong.err, HasSubstr("AF-CLI-001: no command is given")) << words.front();
         EXPECT_THAT(wrong.out, IsEmpty()) << words.front();
     }
-    EXPECT_THAT(answer({"-C", "status"}).err, HasSubstr("`status` was taken for the folder of -C"));
+    EXPECT_THAT(answer({"-C", "status"}).err, HasSubstr("`status` was read as the folder of -C"));
     EXPECT_THAT(answer({}).out, HasSubstr("Usage: agentforge"));
 }
 

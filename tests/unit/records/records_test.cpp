@@ -150,7 +150,7 @@ TEST(Records, an_unknown_enum_value_is_refused) {
     EXPECT_EQ(read.error().code, "AF-TASK-012");
     EXPECT_EQ(
         read.error().message,
-        "a journal record is incomplete: field `exit_type` must be one of default_exit, early_exit, user_exit, and it is 'whim'");
+        "a journal record is incomplete: field `exit_type` must be one of default_exit, early_exit, user_exit, but is 'whim'");
 }
 
 TEST(Records, an_unknown_type_is_reported_as_a_newer_version) {

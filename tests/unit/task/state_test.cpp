@@ -354,7 +354,7 @@ TEST(TaskRecords, an_answer_refused_for_its_usage_leaves_no_run) {
     TaskState state = at_work();
     json::object answer = answer_record();
     answer["usage"] = {{"input_tokens", std::uint64_t(1) << 50U}, {"output_tokens", 10}};
-    expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is no number that a call can have used");
+    expect_refused(state, answer, "AF-TASK-010", "`input_tokens` is more than a call can have used");
 }
 
 TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
@@ -364,7 +364,7 @@ TEST(TaskRecords, work_belongs_to_the_current_visit_of_the_current_stage) {
     expect_refused(state, answer, "AF-TASK-010", "it is about stage `zzz` while `a` is the current one");
     answer = answer_record();
     answer["visit"] = 2;
-    expect_refused(state, answer, "AF-TASK-010", "visit 2 of stage `a`, and visit 1 is the current one");
+    expect_refused(state, answer, "AF-TASK-010", "visit 2 of stage `a`, but visit 1 is the current one");
     expect_refused(state, {{"type", "step"}, {"phase", "a"}, {"visit", 2}}, "AF-TASK-010", "visit 1 is the current one");
     expect_refused(state,
                    {{"type", "gate"}, {"stage", "zzz"}, {"gate", "tests"}, {"tree", "t0"}, {"passed", true}, {"summary", "s"}},
@@ -429,7 +429,7 @@ TEST(TaskRecords, a_call_that_does_not_say_how_it_ended_is_refused) {
     finished.erase("outcome");
     expect_refused(state, finished, "AF-TASK-010", "how the call ended");
     finished["outcome"] = "perhaps";
-    expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, and it is 'perhaps'");
+    expect_refused(state, finished, "AF-TASK-012", "field `outcome` must be one of ok, error, but is 'perhaps'");
 }
 
 TEST(TaskRecords, a_cycle_goes_to_the_requested_stage) {
@@ -442,7 +442,7 @@ TEST(TaskRecords, a_cycle_goes_to_the_requested_stage) {
     state.stages[0].status = StageStatus::completed;
     state.pipeline.stages[0].max_cycles = 1;
     ASSERT_TRUE(take(state, {{"type", "cycle_requested"}, {"stage", "b"}, {"to", "a"}, {"reason", "r"}}).ok());
-    expect_refused(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "b"}}, "AF-TASK-010", "the request was for `a`");
+    expect_refused(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "b"}}, "AF-TASK-010", "but the request names `a`");
     EXPECT_TRUE(take(state, {{"type", "cycle_started"}, {"stage", "b"}, {"to", "a"}}).ok());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/project/journal_change.hpp"
+#include "program/project/journal_watch.hpp"
 
 #include <poll.h>
 #include <sys/inotify.h>
@@ -7,11 +7,11 @@
 
 namespace agentforge::kernel {
 
-JournalChange::JournalChange(const std::filesystem::path& journal) : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+JournalWatch::JournalWatch(const std::filesystem::path& journal) : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
     if (events_.valid()) { ::inotify_add_watch(events_.get(), journal.c_str(), IN_MODIFY | IN_DELETE_SELF); }
 }
 
-void JournalChange::wait() const {
+void JournalWatch::wait() const {
     pollfd watched{events_.get(), POLLIN, 0};
     constexpr int half_a_second = 500;
     if (::poll(&watched, 1, half_a_second) == 1) {

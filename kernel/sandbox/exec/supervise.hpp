@@ -21,10 +21,10 @@ namespace agentforge::exec {
 constexpr int parent_died_signal = SIGUSR2;
 
 /// The processes to count: all but this one (the first of a PID namespace), or the descendants of this one (a subreaper).
-enum class Tree : unsigned char { of_namespace = 1, of_descendants };
+enum class ProcessTree : unsigned char { of_namespace = 1, of_descendants };
 
 /// Returns the wait status of `program` once it has ended and everything it left behind was killed. `awaited` holds SIGCHLD and
-/// parent_died_signal, which also ends this process. Reports `limit NAME` when a limit is exceeded.
-int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& awaited, Tree tree, bool watched);
+/// parent_died_signal; the second also ends this process. Reports `limit NAME` when a limit is exceeded.
+int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& awaited, ProcessTree tree, bool watched);
 
 }  // namespace agentforge::exec

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "shares.hpp"
+#include "supervise.hpp"
 
 #include <dirent.h>
 #include <sys/resource.h>
@@ -42,19 +42,20 @@ std::uint64_t ticks_per_second() { return at_least_one(sysconf(_SC_CLK_TCK), 100
 
 /// Calls `use(process)` for each living or unreaped process of the tree.
 template <class Use>
-void for_each_process(Tree of, Use&& use) {
+void for_each_process(ProcessTree of, Use&& use) {
     tree::Table table;
     tree::read_table(table);
-    if (of == Tree::of_descendants) { tree::mark_descendants(table, getpid()); }
+    if (of == ProcessTree::of_descendants) { tree::mark_descendants(table, getpid()); }
     for (size_t i = 0; i < table.count; ++i) {
         const tree::Entry& entry = table.entries[i];
-        if (of == Tree::of_namespace ? entry.pid != getpid() : entry.member) { use(entry.pid); }
+        if (of == ProcessTree::of_namespace ? entry.pid != getpid() : entry.member) { use(entry.pid); }
     }
 }
 
-class Shares {
+class UsageLimits {
 public:
-    Shares(const Policy& policy, Tree of) : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_space()) {
+    UsageLimits(const Policy& policy, ProcessTree of)
+        : policy_(policy), of_(of), at_start_(usage_of_system()), free_at_start_(free_space()) {
         most_ticks_ = policy.cpu_seconds * processors() * ticks_per_second();
         clock_gettime(CLOCK_REALTIME_COARSE, &start_);
         last_check_ = last_full_check_ = now_ns();
@@ -138,7 +139,7 @@ private:
         });
         if (files.in_flight()) { return mapped.anonymous_bytes + gained; }  // A file in transit is visible only there.
         std::uint64_t shared = files.memory_bytes();
-        if (of_ == Tree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
+        if (of_ == ProcessTree::of_namespace) { shared += segment_bytes() + used_bytes("/tmp") + used_bytes("/dev/shm"); }
         return mapped.anonymous_bytes + (mapped.shared_bytes > shared ? mapped.shared_bytes : shared);
     }
 
@@ -210,7 +211,7 @@ private:
     }
 
     const Policy& policy_;
-    Tree of_;
+    ProcessTree of_;
     SystemUsage at_start_;
     Space free_at_start_;
     timespec start_{};
@@ -235,8 +236,8 @@ bool reap(pid_t program, int& result) {
     }
 }
 
-void kill_tree(Tree of) {
-    if (of == Tree::of_namespace) {
+void kill_tree(ProcessTree of) {
+    if (of == ProcessTree::of_namespace) {
         kill(-1, SIGKILL);
     } else {
         tree::kill_descendants(getpid());
@@ -244,8 +245,8 @@ void kill_tree(Tree of) {
 }
 
 /// Runs until all processes that the program started have ended.
-void end_tree(Tree of, const sigset_t& awaited) {
-    if (of == Tree::of_namespace) {
+void end_tree(ProcessTree of, const sigset_t& awaited) {
+    if (of == ProcessTree::of_namespace) {
         kill_tree(of);
         while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {}
         return;
@@ -262,22 +263,22 @@ void end_tree(Tree of, const sigset_t& awaited) {
 
 }  // namespace
 
-int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& awaited, Tree of, bool watched) {
-    std::optional<Shares> shares;
-    if (watched) { shares.emplace(policy, of); }
+int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_t& awaited, ProcessTree of, bool watched) {
+    std::optional<UsageLimits> limits;
+    if (watched) { limits.emplace(policy, of); }
     int result = 0;
     const char* beyond = nullptr;
     while (!reap(program, result)) {
-        const std::int64_t wait = shares ? shares->interval_ns() : full_check_interval_ns;
+        const std::int64_t wait = limits ? limits->interval_ns() : full_check_interval_ns;
         const timespec interval{wait / 1'000'000'000, wait % 1'000'000'000};
-        const int signal = sigtimedwait(&awaited, nullptr, shares ? &interval : nullptr);
+        const int signal = sigtimedwait(&awaited, nullptr, limits ? &interval : nullptr);
         if (signal == parent_died_signal) {
             kill_tree(of);
-            if (of == Tree::of_descendants) { cgroup.remove(); }
+            if (of == ProcessTree::of_descendants) { cgroup.remove(); }
             _exit(128 + SIGKILL);
         }
-        if (!shares || !shares->due()) { continue; }
-        const char* const now_beyond = cgroup.exceeded() != nullptr ? cgroup.exceeded() : shares->exceeded();
+        if (!limits || !limits->due()) { continue; }
+        const char* const now_beyond = cgroup.exceeded() != nullptr ? cgroup.exceeded() : limits->exceeded();
         if (now_beyond != nullptr) {
             beyond = now_beyond;
             report("limit %s", beyond);
@@ -287,7 +288,7 @@ int supervise(const Policy& policy, Cgroup& cgroup, pid_t program, const sigset_
     }
     end_tree(of, awaited);
     if (watched && beyond == nullptr) {
-        const char* const at_end = cgroup.exceeded() != nullptr ? cgroup.exceeded() : shares->exceeded_at_end();
+        const char* const at_end = cgroup.exceeded() != nullptr ? cgroup.exceeded() : limits->exceeded_at_end();
         if (at_end != nullptr) {
             report("limit %s", at_end);
             flush_report();
