@@ -34,9 +34,9 @@ std::size_t end_of_text(std::string_view line, std::size_t begin) {
 }
 
 std::size_t end_of_token(std::string_view line, std::size_t begin) {
-    static constexpr std::array<std::string_view, 27> operators{"===", "!==", "**=", "//=", "<<=", ">>=", "&&=", "||=", "...",
-                                                                "==",  "!=",  "<=",  ">=",  "&&",  "||",  "+=",  "-=",  "*=",
-                                                                "/=",  "%=",  ":=",  "->",  "=>",  "::",  "<<",  ">>",  "**"};
+    static constexpr std::array<std::string_view, 27> operators{
+        "===", "!==", "**=", "//=", "<<=", ">>=", "&&=", "||=", "...", "==", "!=", "<=", ">=", "&&",
+        "||",  "+=",  "-=",  "*=",  "/=",  "%=",  ":=",  "->",  "=>",  "::", "<<", ">>", "**"};
     const char first = line[begin];
     if (is_name_byte(first)) {
         const bool number = std::isdigit(static_cast<unsigned char>(first)) != 0;
@@ -80,8 +80,8 @@ Pairs common_tokens(const std::vector<std::string_view>& one, const std::vector<
     const auto at = [&](std::size_t row, std::size_t column) -> std::uint32_t& { return length[row * columns + column]; };
     for (auto row = one.size(); row-- > 0;) {
         for (auto column = other.size(); column-- > 0;) {
-            at(row, column) = one[row] == other[column] ? at(row + 1, column + 1) + 1
-                                                        : std::max(at(row + 1, column), at(row, column + 1));
+            at(row, column) =
+                one[row] == other[column] ? at(row + 1, column + 1) + 1 : std::max(at(row + 1, column), at(row, column + 1));
         }
     }
     for (std::size_t row = 0, column = 0; row < one.size() && column < other.size();) {
@@ -207,14 +207,15 @@ private:
     }
 
     static bool has_only_values(const std::vector<Token>& tokens, std::size_t begin, std::size_t end) {
-        static const std::set<std::string_view> words{"true", "false", "True", "False", "None", "nil",      "null", "NULL",   "nullptr",
-                                                      "and",  "or",    "not",  "is",    "in",   "continue", "break", "undefined"};
-        return std::all_of(tokens.begin() + static_cast<std::ptrdiff_t>(begin), tokens.begin() + static_cast<std::ptrdiff_t>(end),
-                           [&](const Token& token) {
-                               const char c = token.text.front();
-                               return (!is_name_byte(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-                                       words.contains(token.text));
-                           });
+        static const std::set<std::string_view> words{"true", "false", "True",     "False", "None",     "nil",
+                                                      "null", "NULL",  "nullptr",  "and",   "or",       "not",
+                                                      "is",   "in",    "continue", "break", "undefined"};
+        return std::all_of(
+            tokens.begin() + static_cast<std::ptrdiff_t>(begin), tokens.begin() + static_cast<std::ptrdiff_t>(end),
+            [&](const Token& token) {
+                const char c = token.text.front();
+                return (!is_name_byte(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || words.contains(token.text));
+            });
     }
 
     [[nodiscard]] bool is_punctuation(const Range& range) const {

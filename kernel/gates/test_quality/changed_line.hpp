@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where two versions of a line of code differ, so that each difference can be reverted on its own. Pure functions over texts.
+// Finds where two versions of a line of code differ, so that each difference can be reverted on its own. Pure functions over
+// texts.
 #pragma once
 
 #include <string>
@@ -21,8 +22,8 @@ struct LineDifference {
 /// one difference. Neither line may have comments.
 [[nodiscard]] std::vector<LineDifference> line_differences(std::string_view before, std::string_view now);
 
-/// Returns how much of the longer line the two have in common, from 0 to 1, in words and marks. 1 if one contains all of the other
-/// in its order.
+/// Returns how much of the longer line the two have in common, from 0 to 1, in words and marks. 1 if one contains all of the
+/// other in its order.
 [[nodiscard]] double line_similarity(std::string_view before, std::string_view now);
 
 }  // namespace agentforge::kernel

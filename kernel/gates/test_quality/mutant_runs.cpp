@@ -50,8 +50,7 @@ std::chrono::milliseconds limit_of(const MutationRequest& request) {
 }
 
 bool has_noticed_one(const TestQualityEvidence& evidence) {
-    return std::ranges::any_of(evidence.tried,
-                               [](const TriedMutant& mutant) { return mutant.noticed == Noticed::by_assertion; });
+    return std::ranges::any_of(evidence.tried, [](const TriedMutant& mutant) { return mutant.noticed == Noticed::by_assertion; });
 }
 
 }  // namespace

@@ -347,6 +347,14 @@ std::vector<std::pair<std::size_t, std::size_t>> alike_lines(const Text& before,
     return pairs;
 }
 
+/// True if some removed lines stay in another form, and none was only moved to the left.
+bool stay_in_place(const Text& before, const Text& now, const Hunk& hunk) {
+    const auto pairs = alike_lines(before, now, hunk.removed, hunk.added);
+    return !pairs.empty() && std::ranges::none_of(pairs, [&](const auto& pair) {
+        return bare_line(before.code[pair.first]) == bare_line(now.code[pair.second]);
+    });
+}
+
 /// Returns the removed lines of a hunk that no new line is like.
 Hunk unpaired_lines(const Text& before, const Text& now, const Hunk& hunk) {
     Hunk result = hunk;
@@ -472,23 +480,36 @@ private:
     /// Splits what was only removed at statements that decide something, and outside functions at each statement: each has to be
     /// accounted for.
     void add_statements(const Hunk& hunk, std::vector<Hunk>& hunks) const {
-        std::size_t margin = std::string::npos;
-        for (const auto number : hunk.removed) { margin = std::min(margin, margin_of(before_.code[number])); }
         std::vector<Hunk> parts;
+        for (auto begin = hunk.removed.begin(); begin != hunk.removed.end();) {
+            const auto* function = function_around(before_, *begin);
+            const auto end = std::find_if(begin, hunk.removed.end(),
+                                          [&](std::size_t line) { return function_around(before_, line) != function; });
+            add_statements_of(function, {begin, end}, hunk, parts);
+            begin = end;
+        }
+        std::ranges::move(parts, std::back_inserter(hunks));
+    }
+
+    void add_statements_of(const FunctionLines* function, const std::vector<std::size_t>& numbers, const Hunk& hunk,
+                           std::vector<Hunk>& parts) const {
+        std::size_t margin = std::string::npos;
+        for (const auto number : numbers) { margin = std::min(margin, margin_of(before_.code[number])); }
         int open = 0;
         bool decided = false;
-        for (const auto number : hunk.removed) {
+        bool first = true;
+        for (const auto number : numbers) {
             const auto& line = before_.blanked[number];
             const bool begins = open <= 0 && margin_of(before_.code[number]) == margin && !closes_a_block(before_.code[number]);
-            const bool apart = !parts.empty() && separated(parts.back().removed.back(), number);
-            if (parts.empty() || apart || (begins && (decided || decides(line) || function_around(before_, number) == nullptr))) {
+            const bool apart = first || separated(parts.back().removed.back(), number);
+            if (apart || (begins && (decided || decides(line) || function == nullptr))) {
                 parts.push_back({{}, {}, hunk.after, hunk.until});
                 decided = begins && decides(line);
             }
+            first = false;
             parts.back().removed.push_back(number);
             open += bracket_balance(line);
         }
-        std::ranges::move(parts, std::back_inserter(hunks));
     }
 
     /// True if a removed definition is between these lines.
@@ -619,8 +640,8 @@ bool makes_nothing_of(const Making& making, const std::vector<ChangedText>& file
     if (std::ranges::any_of(making.calls, [&](const std::string& name) { return !now.names.contains(name); })) { return true; }
     if (!definitions.empty() || branches > 0) { return false; }
     if (std::ranges::any_of(texts, [](const auto& each) { return each.second > 0; })) { return false; }
-    return std::ranges::none_of(making.words,
-                                [&](const std::string& word) { return now.parts.contains(word) && !before.parts.contains(word); });
+    return std::ranges::none_of(
+        making.words, [&](const std::string& word) { return now.parts.contains(word) && !before.parts.contains(word); });
 }
 
 RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
@@ -736,12 +757,15 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
         }
     }
     for (const auto& hunk : finder.find()) {
-        if (!adds_no_words(without_idle_lines(joined_lines(now.code, hunk.added)), joined_lines(before.code, hunk.removed))) {
+        const bool adds =
+            !adds_no_words(without_idle_lines(joined_lines(now.code, hunk.added)), joined_lines(before.code, hunk.removed));
+        const bool mixed = hunk.removed.size() > 1 && stay_in_place(before, now, hunk);
+        if (adds || mixed) {
             add_changed_lines(request, versions, hunk.removed, hunk.added);
             for (const auto& part : finder.statements(unpaired_lines(versions.before, versions.now, hunk))) {
                 const auto before_count = pieces_.size();
                 add_lines(request, versions, part.removed, {}, place_of(part));
-                const bool has_effect = raises(joined_lines(before.blanked, part.removed));
+                const bool has_effect = !adds || raises(joined_lines(before.blanked, part.removed));
                 if (pieces_.size() > before_count && !has_effect && !pieces_.back().is_kept) { pieces_.pop_back(); }
             }
         } else if (hunk.removed.size() == 1 && hunk.added.size() == 1) {
@@ -809,8 +833,7 @@ std::set<std::string> RemovalReview::parts_left_around(const Versions& versions,
 void RemovalReview::judge(const RemovalRequest& request, const Versions& versions, Piece& piece) {
     const auto line = static_cast<std::size_t>(piece.lines.line - 1);
     const auto* function = function_around(versions.before, line);
-    const bool named =
-        (function != nullptr && request.names(function->name)) || request.names(file_stem(versions.file.path));
+    const bool named = (function != nullptr && request.names(function->name)) || request.names(file_stem(versions.file.path));
     const auto left = parts_left_around(versions, line);
     for (const auto& part : piece.parts) {
         const bool vanished = request.mentions(part) && !parts_now_.contains(part);
@@ -882,15 +905,19 @@ void RemovalReview::forget_foreign_names(const std::string& before) {
         known.insert(piece.vanished.begin(), piece.vanished.end());
         known.insert(piece.lacking.begin(), piece.lacking.end());
     }
-    static const std::set<std::string> constants{"undefined", "null", "nil", "None", "True", "False", "true", "false", "NULL", "nullptr"};
+    static const std::set<std::string> words_of_languages{
+        "undefined", "null", "nil",  "None",  "True",   "False",  "true", "false",  "NULL",   "nullptr",
+        "if",        "elif", "else", "while", "for",    "switch", "case", "match",  "return", "throw",
+        "raise",     "new",  "try",  "catch", "except", "in",     "not",  "and",    "or",     "is",
+        "const",     "let",  "var",  "await", "async",  "static", "void", "public", "private"};
     // The head of a branch declares nothing.
     static const RE2 branch(R"(\b(if|while|switch|elif)\s*\()");
     auto declaring = before;
-    RE2::GlobalReplace(&declaring, branch, "\\1;(");
+    RE2::GlobalReplace(&declaring, branch, "\\1@(");
     std::set<std::string> own;
     for (const auto& name : known) {
         const bool is_text = name.find_first_of("\"'`") != std::string::npos;
-        if (constants.contains(name)) { continue; }
+        if (words_of_languages.contains(name)) { continue; }
         if (is_text || (name.size() > 1 && is_own_name(name, declaring))) { own.insert(name); }
     }
     for (auto& piece : pieces_) {

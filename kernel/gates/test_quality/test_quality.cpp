@@ -317,7 +317,8 @@ void TestQualityJudgment::judge_removal() {
             "The request asks to remove something, but only documentation, comments and tests have changed; do what the request says.");
     }
     if (!removal.made_nothing.empty()) {
-        refuse("The request also says `" + removal.made_nothing + "`, but the change adds nothing of it; do the rest of what it says.");
+        refuse("The request also says `" + removal.made_nothing +
+               "`, but the change adds nothing of it; do the rest of what it says.");
     }
     if (removal.removed_nothing) {
         refuse(
