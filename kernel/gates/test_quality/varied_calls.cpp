@@ -201,8 +201,8 @@ bool is_written(const ReportedCall& call, const std::vector<std::vector<double>>
 using Key = double (*)(const std::vector<double>&);
 double count_of(const std::vector<double>& list) { return static_cast<double>(list.size()); }
 
-/// True if a function looks its results up: lists with a key of the tests' lists give their results, whatever else is in them, and
-/// all other lists give one other number, or nothing.
+/// True if a function looks its results up: lists with a key of the tests' lists give their results, whatever else is in them,
+/// and all other lists give one other number, or nothing.
 bool is_table_of(const std::string& function, Key key, const std::vector<ReportedCall>& calls) {
     constexpr std::size_t several = 3;
     const auto result = [](const ReportedCall& call) {
