@@ -355,6 +355,25 @@ bool stay_in_place(const Text& before, const Text& now, const Hunk& hunk) {
     });
 }
 
+/// Divides removed lines so that each call of one of these functions that is a line of its own stands alone.
+std::vector<std::vector<std::size_t>> apart_from_calls(const Text& before, const Hunk& hunk, const std::set<std::string>& functions) {
+    std::vector<std::vector<std::size_t>> parts;
+    if (!hunk.added.empty() || functions.empty()) { return {hunk.removed}; }
+    std::size_t margin = std::string::npos;
+    for (const auto number : hunk.removed) { margin = std::min(margin, margin_of(before.code[number])); }
+    bool alone = true;
+    for (const auto number : hunk.removed) {
+        const auto& line = before.blanked[number];
+        const auto names = names_in(line);
+        const bool calls = margin_of(before.code[number]) == margin && bracket_balance(line) == 0 && !decides(line) &&
+                           std::ranges::any_of(names, [&](const auto& name) { return functions.contains(name); });
+        if (calls || alone) { parts.emplace_back(); }
+        parts.back().push_back(number);
+        alone = calls;
+    }
+    return parts;
+}
+
 /// Returns the removed lines of a hunk that no new line is like.
 Hunk unpaired_lines(const Text& before, const Text& now, const Hunk& hunk) {
     Hunk result = hunk;
@@ -735,7 +754,7 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
             is_about(request, names_in(file.path + "\n" + file.before)) || request.calls_it_unused();
         return;
     }
-    add_definitions(request, versions, skipped);
+    const auto unrelated = add_definitions(request, versions, skipped);
     add_imports(request, versions, skipped);
     const auto imports = lines_of_imports(before);
     const auto marked_now = lines_of_imports(now);
@@ -771,12 +790,16 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
         } else if (hunk.removed.size() == 1 && hunk.added.size() == 1) {
             add_differences(request, versions, hunk.removed.front(), hunk.added.front(), false);
         } else {
-            add_lines(request, versions, hunk.removed, hunk.added, place_of(hunk));
+            for (const auto& part : apart_from_calls(before, hunk, unrelated)) {
+                add_lines(request, versions, part, hunk.added, place_of(hunk));
+            }
         }
     }
 }
 
-void RemovalReview::add_definitions(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped) {
+std::set<std::string> RemovalReview::add_definitions(const RemovalRequest& request, const Versions& versions,
+                                                     std::vector<bool>& skipped) {
+    std::set<std::string> unrelated;
     const auto& before = versions.before;
     auto extents = removed_definitions(before, versions.now, versions.rules);
     const auto holds = [](const Extent& outer, const Extent& inner) {
@@ -804,7 +827,9 @@ void RemovalReview::add_definitions(const RemovalRequest& request, const Version
         piece.is_body = true;
         piece.is_kept = std::ranges::any_of(parts_of_name(extent.name), [&](const auto& part) { return request.is_kept(part); });
         piece.is_asked = !piece.is_kept && (is_about(request, about) || request.calls_it_unused());
+        if (!piece.is_asked) { unrelated.insert(extent.name); }
     }
+    return unrelated;
 }
 
 void RemovalReview::add_imports(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped) {

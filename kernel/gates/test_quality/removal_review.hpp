@@ -99,7 +99,8 @@ private:
     /// Adds these lines, or a part of their code.
     Piece& add_piece(Piece::Kind kind, const Versions& versions, const std::vector<std::size_t>& numbers,
                      std::optional<std::string> part = {});
-    void add_definitions(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped);
+    /// Returns the names of those that have nothing to do with the request.
+    std::set<std::string> add_definitions(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped);
     void add_imports(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped);
     void add_lines(const RemovalRequest& request, const Versions& versions, const std::vector<std::size_t>& removed,
                    const std::vector<std::size_t>& added, std::size_t place);

@@ -31,7 +31,7 @@ TEST(ChangedLine, reverts_each_difference_alone) {
 TEST(ChangedLine, reverts_removed_arguments_one_by_one) {
     EXPECT_THAT(reverted("def greet(name, shout=False, words={1, 2}):", "def greet(name):"),
                 ElementsAre("def greet(name, shout=False):", "def greet(name, words={1, 2}):"));
-    EXPECT_THAT(reverted("f(strict, level, name)", "f(name)"), ElementsAre("f(strict, name)", "f( level, name)"));
+    EXPECT_THAT(reverted("f(strict, level, name)", "f(name)"), ElementsAre("f(strict,name)", "f( level,name)"));
 }
 
 TEST(ChangedLine, keeps_brackets_together) {
