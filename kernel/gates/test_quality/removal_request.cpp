@@ -75,13 +75,15 @@ std::vector<Making> makings_of(std::string_view request) {
     std::string verb;
     re2::StringPiece object;
     while (RE2::FindAndConsume(&rest, makes, &verb, &object)) {
-        if (RE2::PartialMatch(object, noun) || RE2::PartialMatch(object, text)) { continue; }
         Making making{lower_case(verb), {}, {}};
         std::string_view clause(object.data(), static_cast<std::size_t>(request.data() + request.size() - object.data()));
         re2::StringPiece stop;
         if (end.Match(request_piece(clause), 0, clause.size(), RE2::UNANCHORED, &stop, 1)) {
             clause = clause.substr(0, static_cast<std::size_t>(stop.data() - clause.data()));
         }
+        // A call is code, whatever its name: `Notes.find(title)`.
+        const bool about_text = RE2::PartialMatch(object, text) && !RE2::PartialMatch(request_piece(clause), call);
+        if (RE2::PartialMatch(object, noun) || about_text) { continue; }
         add_parts(clause, making.words);
         auto names = request_piece(clause);
         std::string name;

@@ -356,7 +356,8 @@ bool stay_in_place(const Text& before, const Text& now, const Hunk& hunk) {
 }
 
 /// Divides removed lines so that each call of one of these functions that is a line of its own stands alone.
-std::vector<std::vector<std::size_t>> apart_from_calls(const Text& before, const Hunk& hunk, const std::set<std::string>& functions) {
+std::vector<std::vector<std::size_t>> apart_from_calls(const Text& before, const Hunk& hunk,
+                                                       const std::set<std::string>& functions) {
     std::vector<std::vector<std::size_t>> parts;
     if (!hunk.added.empty() || functions.empty()) { return {hunk.removed}; }
     std::size_t margin = std::string::npos;
@@ -987,8 +988,11 @@ bool RemovalReview::is_accounted_for(const Piece& piece) const {
 }
 
 std::size_t RemovalReview::next_piece() const {
-    const auto found =
-        std::ranges::find_if(pieces_, [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); });
+    const auto needs_test = [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); };
+    // Calls come first: they are put back together with what they call.
+    auto found =
+        std::ranges::find_if(pieces_, [&](const Piece& piece) { return piece.kind == Piece::Kind::lines && needs_test(piece); });
+    if (found == pieces_.end()) { found = std::ranges::find_if(pieces_, needs_test); }
     return static_cast<std::size_t>(found - pieces_.begin());
 }
 

@@ -37,7 +37,8 @@ TEST(ChangedLine, reverts_removed_arguments_one_by_one) {
 TEST(ChangedLine, keeps_brackets_together) {
     EXPECT_THAT(reverted("if check(name, trace=trace) and len(name) >= 3:", "if check(name):"),
                 ElementsAre("if check(name, trace=trace):", "if check(name) and len(name) >= 3:"));
-    EXPECT_THAT(reverted("return shout ? upper(text) : text;", "return text;"), ElementsAre("return shout ? upper(text) : text;"));
+    EXPECT_THAT(reverted("return shout ? upper(text) : text;", "return text;"),
+                ElementsAre("return shout ? upper(text) : text;"));
 }
 
 TEST(ChangedLine, tells_values_from_other_words) {

@@ -364,6 +364,7 @@ TEST(RemovalRequest, knows_what_else_it_asks_for) {
     EXPECT_THAT(both.front().words, ElementsAre("initials", "name"));
     EXPECT_THAT(both.front().calls, ElementsAre("initials"));
     EXPECT_EQ(RemovalRequest("Drop XML; implement JSON instead").also_makes().front().verb, "implement");
+    EXPECT_EQ(RemovalRequest("Remove the limit and add Notes.find(title)").also_makes().size(), 1U);
     for (const char* only : {"Drop support for XML", "Drop Python 2 and support for its strings", "Remove the add button",
                              "Remove the limit and add a test for it", "Remove insert and add from the API"}) {
         EXPECT_THAT(RemovalRequest(only).also_makes(), IsEmpty()) << only;
@@ -445,13 +446,15 @@ TEST(TestQuality, a_change_that_only_adds_blocks_if_the_request_asks_for_both) {
     auto evidence = removal_with_guard();
     evidence.fresh = {"t.py::T::b"};
     evidence.removal.removed_nothing = true;
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("nothing that has to do with the first part is gone")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("nothing that has to do with the first part is gone")));
 }
 
 TEST(TestQuality, a_changed_line_is_named_in_both_versions) {
     auto evidence = removal_with_guard();
     evidence.removal.unnoticed = {{"a.py", 7, "if n > 1:", "if n >= 1:"}};
-    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("makes `if n > 1:` `if n >= 1:` (a.py:7 before the task)")));
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("makes `if n > 1:` `if n >= 1:` (a.py:7 before the task)")));
 }
 
 TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it) {
