@@ -42,6 +42,17 @@ std::set<std::pair<std::string, std::string>> named_components(const json::objec
     return named;
 }
 
+/// While no test has noticed a mutant, they may take this many times longer.
+constexpr int patience = 9;
+
+std::chrono::milliseconds limit_of(const MutationRequest& request) {
+    return std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+}
+
+bool has_noticed_one(const TestQualityEvidence& evidence) {
+    return std::ranges::any_of(evidence.tried, [](const TriedMutant& mutant) { return mutant.noticed == Noticed::by_assertion; });
+}
+
 }  // namespace
 
 Result<std::vector<std::vector<Mutant>>> MutantRuns::mutants(const Language& language, const std::string& before_tree,
@@ -108,8 +119,11 @@ Result<std::vector<MutantRuns::ResultMutant>> MutantRuns::result_mutants(const G
 Result<std::optional<TestRun>> MutantRuns::run_mutant(const Language& language, const std::string& tree,
                                                       const std::vector<std::string>& files, const Mutant& mutant,
                                                       MutationRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
-    const auto left = std::chrono::duration_cast<std::chrono::seconds>(request.mutants_until - std::chrono::steady_clock::now());
-    if (request.mutants_until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
+    // On a busy machine as many are tried as on an idle one, unless a test has already noticed one.
+    const bool enough = evidence.tried.size() >= commands_.settings().mutants || has_noticed_one(evidence);
+    const auto until = enough ? request.mutants_until : request.mutants_until + patience * limit_of(request);
+    const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now());
+    if (until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
     if (evidence.cut_short || is_link(checkout_, mutant.file)) { return std::optional<TestRun>(); }
     TestSelection selection;
     selection.files = files;
@@ -172,8 +186,7 @@ Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& requ
     }
     // Chooses more than needed: some do not build, and more are tried while a requirement's tests have noticed none.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
-    request.mutants_until =
-        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), request.suite_time);
+    request.mutants_until = std::chrono::steady_clock::now() + limit_of(request);
     AF_CHECK(checkout_.check_out(call.tree));
     if (!guards_only) { AF_CHECK(try_results(call, *found, request, evidence, stop)); }
     for (const auto& mutant : chosen) {

@@ -95,8 +95,9 @@ RemovalReview::Reaction reaction_of(const TestRun& run, const RemovalTests& test
 Result<void> put_lines_back(LanguageCommands& commands, const Language& language, const GateCall& call, const RemovalTests& tests,
                             RemovalReview& review, RemovalEvidence& evidence, const Stop& stop) {
     constexpr std::int64_t most = 10;
-    const auto until =
-        std::chrono::steady_clock::now() + std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
+    constexpr int patience = 10;  // What was not tried is not judged, so a busy machine must not end this early.
+    const auto until = std::chrono::steady_clock::now() +
+                       patience * std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
     // Held-out tests may be the only ones that notice.
     const auto& held_out = call.baseline->held_out;
     TestSelection selection;
@@ -153,20 +154,24 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
     AF_TRY(const auto others, other_sources(checkout, language, call, change.paths));
     RemovalReview review(request, language.code, change.files, others);
     const bool adds_nothing = adds_no_code(change.files, language.code);
-    for (const auto& verb : request.also_makes()) {
-        if (review.removes_name_with(verb)) { continue; }
-        if (adds_nothing && is_whole) { evidence.made_nothing = verb; }
-        evidence.only_removes = false;
-        return evidence;
+    bool also_makes = false;
+    for (const auto& making : request.also_makes()) {
+        if (review.removes_name_with(making.verb)) { continue; }
+        also_makes = true;
+        if (is_whole && evidence.made_nothing.empty() && makes_nothing_of(making, change.files, others, language.code)) {
+            evidence.made_nothing = making.verb;
+            if (!making.calls.empty()) { evidence.made_nothing += " " + *making.calls.begin(); }
+        }
     }
-    evidence.only_removes = adds_nothing;
+    evidence.only_removes = adds_nothing && !also_makes;
     if (commands.settings().mutants > 0 && !tests.files.empty()) {
         AF_CHECK(checkout.check_out(call.tree));
         AF_CHECK(put_lines_back(commands, language, call, tests, review, evidence, stop));
         evidence.unnoticed = review.unaccounted();
     }
-    evidence.shows_what_was_asked =
-        !adds_nothing || request.calls_it_unused() || request.is_about_text() || review.shows_what_was_asked();
+    const bool about_code = !request.calls_it_unused() && !request.is_about_text();
+    evidence.removed_nothing = also_makes && is_whole && about_code && review.leaves_what_was_asked();
+    evidence.shows_what_was_asked = !adds_nothing || !about_code || review.shows_what_was_asked();
     return evidence;
 }
 

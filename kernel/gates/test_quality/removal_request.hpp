@@ -9,7 +9,17 @@
 
 namespace agentforge::kernel {
 
+/// What a request to remove something asks to make as well: "and add initials()".
+struct Making {
+    std::string verb;             ///< In lower case.
+    std::set<std::string> words;  ///< Parts of the words after it, in lower case.
+    std::set<std::string> calls;  ///< The names written as calls.
+};
+
 /// The words of a request to remove something. Understands English only.
+///
+/// A request may also say what stays: "but keep the error", "without touching save", ", not load", "unknown names are still an
+/// error". Words that it has only there are *kept*; all questions but `is_kept` are about the rest.
 class RemovalRequest {
 public:
     explicit RemovalRequest(std::string_view request);
@@ -18,21 +28,24 @@ public:
     [[nodiscard]] bool is_about_text() const noexcept { return about_text_; }
     /// True if the request says that nothing uses what it names: dead, unused, duplicate code. Then no test can notice.
     [[nodiscard]] bool calls_it_unused() const noexcept { return unused_; }
-    /// The verbs with which the request asks to make something as well ("Remove the limit and add initials()"), in lower case.
-    [[nodiscard]] const std::vector<std::string>& also_makes() const noexcept { return makes_; }
+    /// What the request asks to make as well.
+    [[nodiscard]] const std::vector<Making>& also_makes() const noexcept { return makes_; }
     /// True if the request has this word, in any of its usual forms (`print` for "prints").
     [[nodiscard]] bool mentions(std::string_view word) const;
     /// True if this word is part of what the request asks to remove: in "Remove the debug print from load", `debug` and `print`.
     [[nodiscard]] bool is_object(std::string_view word) const;
+    /// True if the request says that this stays.
+    [[nodiscard]] bool is_kept(std::string_view word) const;
     /// True if the request has exactly this name.
     [[nodiscard]] bool names(const std::string& name) const { return names_.contains(name); }
 
 private:
     bool about_text_ = false;
     bool unused_ = false;
-    std::vector<std::string> makes_;
+    std::vector<Making> makes_;
     std::set<std::string> words_;
     std::set<std::string> object_;
+    std::set<std::string> kept_;
     std::set<std::string> names_;
 };
 

@@ -8,6 +8,8 @@
 
 #include <re2/re2.h>
 
+#include "gates/test_quality/changed_line.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -245,9 +247,21 @@ bool decides(std::string_view blanked) {
     return RE2::PartialMatch(text_piece(blanked), deciding);
 }
 
+/// True if the line chooses what to do next.
+bool decides_between(std::string_view blanked) {
+    static const RE2 condition(R"(\b(?:if|elif|unless|while|until|for|switch|case|match|when|assert\w*)\b|&&|\|\||\?[^.:])");
+    return RE2::PartialMatch(text_piece(blanked), condition);
+}
+
+/// True if the code is a single name or number.
+bool is_one_word(std::string_view code) {
+    static const RE2 word(R"(\s*\w+(?:\.\d+)?\s*)");
+    return RE2::FullMatch(text_piece(code), word);
+}
+
 /// True if the code raises an error or ends the program.
 bool raises(std::string_view blanked) {
-    static const RE2 raising(R"(\b(?:raise|throw|panic|assert\w*|exit|abort|reject|Err|errors?|Errorf)\b)");
+    static const RE2 raising(R"(\b(?:raise|throw|panic|assert\w*|exit|abort|reject|Err|errors?|Errorf|[eE]rr[A-Z]\w*)\b)");
     return RE2::PartialMatch(text_piece(blanked), raising);
 }
 
@@ -316,6 +330,63 @@ struct Hunk {
     std::size_t until = no_line;       ///< The kept line of `now` behind them.
 };
 
+/// Returns the removed lines that stay in another form, each with that form, in order.
+std::vector<std::pair<std::size_t, std::size_t>> alike_lines(const Text& before, const Text& now,
+                                                             const std::vector<std::size_t>& removed,
+                                                             const std::vector<std::size_t>& added) {
+    constexpr double alike = 0.6;
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    auto from = removed.begin();
+    for (const auto number : added) {
+        const auto same = std::find_if(
+            from, removed.end(), [&](std::size_t line) { return line_similarity(before.code[line], now.code[number]) >= alike; });
+        if (same == removed.end()) { continue; }
+        pairs.emplace_back(*same, number);
+        from = same + 1;
+    }
+    return pairs;
+}
+
+/// True if some removed lines stay in another form, and none was only moved to the left.
+bool stay_in_place(const Text& before, const Text& now, const Hunk& hunk) {
+    const auto pairs = alike_lines(before, now, hunk.removed, hunk.added);
+    return !pairs.empty() && std::ranges::none_of(pairs, [&](const auto& pair) {
+        return bare_line(before.code[pair.first]) == bare_line(now.code[pair.second]);
+    });
+}
+
+/// Divides removed lines so that each call of one of these functions that is a line of its own stands alone.
+std::vector<std::vector<std::size_t>> apart_from_calls(const Text& before, const Hunk& hunk,
+                                                       const std::set<std::string>& functions) {
+    std::vector<std::vector<std::size_t>> parts;
+    if (!hunk.added.empty() || functions.empty()) { return {hunk.removed}; }
+    std::size_t margin = std::string::npos;
+    for (const auto number : hunk.removed) { margin = std::min(margin, margin_of(before.code[number])); }
+    bool alone = true;
+    for (const auto number : hunk.removed) {
+        const auto& line = before.blanked[number];
+        const auto names = names_in(line);
+        const bool calls = margin_of(before.code[number]) == margin && bracket_balance(line) == 0 && !decides(line) &&
+                           std::ranges::any_of(names, [&](const auto& name) { return functions.contains(name); });
+        if (calls || alone) { parts.emplace_back(); }
+        parts.back().push_back(number);
+        alone = calls;
+    }
+    return parts;
+}
+
+/// Returns the removed lines of a hunk that no new line is like.
+Hunk unpaired_lines(const Text& before, const Text& now, const Hunk& hunk) {
+    Hunk result = hunk;
+    result.added.clear();
+    for (const auto& [one, other] : alike_lines(before, now, hunk.removed, hunk.added)) {
+        std::erase(result.removed, one);
+        if (result.removed.empty() || one < result.removed.front()) { result.after = other; }
+    }
+    if (result.after == no_line && !hunk.added.empty()) { result.until = hunk.added.front(); }
+    return result;
+}
+
 /// Finds the hunks of one file, without definitions and imports.
 class HunkFinder {
 public:
@@ -370,6 +441,13 @@ public:
         return hunks;
     }
 
+    /// Splits what was only removed at statements that decide something.
+    [[nodiscard]] std::vector<Hunk> statements(const Hunk& hunk) const {
+        std::vector<Hunk> parts;
+        if (!hunk.removed.empty()) { add_statements(hunk, parts); }
+        return parts;
+    }
+
 private:
     /// Where equal lines leave a choice of what was removed, chooses a whole block: not the `}` of the block before it.
     void slide() {
@@ -422,23 +500,36 @@ private:
     /// Splits what was only removed at statements that decide something, and outside functions at each statement: each has to be
     /// accounted for.
     void add_statements(const Hunk& hunk, std::vector<Hunk>& hunks) const {
-        std::size_t margin = std::string::npos;
-        for (const auto number : hunk.removed) { margin = std::min(margin, margin_of(before_.code[number])); }
         std::vector<Hunk> parts;
+        for (auto begin = hunk.removed.begin(); begin != hunk.removed.end();) {
+            const auto* function = function_around(before_, *begin);
+            const auto end = std::find_if(begin, hunk.removed.end(),
+                                          [&](std::size_t line) { return function_around(before_, line) != function; });
+            add_statements_of(function, {begin, end}, hunk, parts);
+            begin = end;
+        }
+        std::ranges::move(parts, std::back_inserter(hunks));
+    }
+
+    void add_statements_of(const FunctionLines* function, const std::vector<std::size_t>& numbers, const Hunk& hunk,
+                           std::vector<Hunk>& parts) const {
+        std::size_t margin = std::string::npos;
+        for (const auto number : numbers) { margin = std::min(margin, margin_of(before_.code[number])); }
         int open = 0;
         bool decided = false;
-        for (const auto number : hunk.removed) {
+        bool first = true;
+        for (const auto number : numbers) {
             const auto& line = before_.blanked[number];
             const bool begins = open <= 0 && margin_of(before_.code[number]) == margin && !closes_a_block(before_.code[number]);
-            const bool apart = !parts.empty() && separated(parts.back().removed.back(), number);
-            if (parts.empty() || apart || (begins && (decided || decides(line) || function_around(before_, number) == nullptr))) {
+            const bool apart = first || separated(parts.back().removed.back(), number);
+            if (apart || (begins && (decided || decides(line) || function == nullptr))) {
                 parts.push_back({{}, {}, hunk.after, hunk.until});
                 decided = begins && decides(line);
             }
+            first = false;
             parts.back().removed.push_back(number);
             open += bracket_balance(line);
         }
-        std::ranges::move(parts, std::back_inserter(hunks));
     }
 
     /// True if a removed definition is between these lines.
@@ -521,9 +612,62 @@ bool adds_no_code(const std::vector<ChangedText>& files, const CodeRules& rules)
     });
 }
 
+struct RemovalReview::Versions {
+    Versions(const ChangedText& changed, const CodeRules& code_rules)
+        : file(changed), rules(code_rules), before(changed.before, code_rules), now(changed.now, code_rules) {}
+
+    const ChangedText& file;
+    const CodeRules& rules;
+    const Text before;
+    const Text now;
+};
+
+bool makes_nothing_of(const Making& making, const std::vector<ChangedText>& files, const std::vector<std::string>& others,
+                      const CodeRules& rules) {
+    Vocabulary before;
+    Vocabulary now;
+    std::multiset<std::string> definitions;
+    std::map<std::string, int> texts;
+    int branches = 0;
+    for (const auto& file : files) {
+        const Text old(file.before, rules);
+        const Text text(file.now, rules);
+        auto words = vocabulary_of(old.bare, rules);
+        before.parts.merge(words.parts);
+        words = vocabulary_of(text.bare, rules);
+        now.names.merge(words.names);
+        now.parts.merge(words.parts);
+        if (!file.is_source) { continue; }
+        const auto count = [](const std::vector<std::string>& lines) {
+            return static_cast<int>(std::ranges::count_if(lines, decides_between));
+        };
+        branches += count(text.blanked) - count(old.blanked);
+        for (const auto& literal : read_code(text.bare, rules).literals) { texts[literal.value] += is_text(literal) ? 1 : 0; }
+        for (const auto& literal : read_code(old.bare, rules).literals) { texts[literal.value] -= is_text(literal) ? 1 : 0; }
+        for (const auto& each : definitions_of(text, rules)) { definitions.insert(each.name); }
+    }
+    for (const auto& file : files) {
+        if (!file.is_source) { continue; }
+        for (const auto& each : definitions_of(Text(file.before, rules), rules)) {
+            if (const auto same = definitions.find(each.name); same != definitions.end()) { definitions.erase(same); }
+        }
+    }
+    for (const auto& text : others) {
+        auto words = vocabulary_of(without_comments(text, rules), rules);
+        before.parts.merge(words.parts);
+        now.names.merge(words.names);
+    }
+    if (std::ranges::any_of(making.calls, [&](const std::string& name) { return !now.names.contains(name); })) { return true; }
+    if (!definitions.empty() || branches > 0) { return false; }
+    if (std::ranges::any_of(texts, [](const auto& each) { return each.second > 0; })) { return false; }
+    return std::ranges::none_of(
+        making.words, [&](const std::string& word) { return now.parts.contains(word) && !before.parts.contains(word); });
+}
+
 RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
                              const std::vector<std::string>& others) {
     std::string before;
+    std::set<std::string> parts_before;
     const auto remains = [&](const std::string& text) {
         auto words = vocabulary_of(without_comments(text, rules), rules);
         names_now_.merge(words.names);
@@ -534,6 +678,7 @@ RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rul
         if (file.is_source) {
             remains(file.now);
             before += file.before + "\n";
+            parts_before.merge(vocabulary_of(without_comments(file.before, rules), rules).parts);
             continue;
         }
         const auto path = parts_of_name(file.path);
@@ -542,10 +687,18 @@ RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rul
                             std::ranges::any_of(path, [&](const auto& word) { return request.mentions(word); }) ||
                             std::ranges::any_of(words, [&](const auto& word) { return request.mentions(word); });
     }
+    const auto is_object = [&](const std::string& part) { return request.is_object(part); };
+    had_object_ = std::ranges::any_of(parts_before, is_object) || std::ranges::any_of(parts_now_, is_object);
     for (const auto& file : files) {
         if (file.is_source && !file.before.empty()) { add_file(request, rules, file); }
     }
     forget_foreign_names(before);
+    for (auto& piece : pieces_) {
+        asked_found_ = asked_found_ || piece.is_asked;
+        std::erase_if(piece.vanished, [&](const std::string& name) {
+            return std::ranges::any_of(parts_of_name(name), [&](const auto& part) { return request.is_kept(part); });
+        });
+    }
     link();
     // What decides something comes first: it is the most likely to be missed.
     std::ranges::stable_partition(pieces_, [](const Piece& piece) { return piece.decides; });
@@ -560,82 +713,61 @@ bool RemovalReview::is_about(const RemovalRequest& request, const std::vector<st
     return false;
 }
 
+RemovalReview::Piece& RemovalReview::add_piece(Piece::Kind kind, const Versions& versions,
+                                               const std::vector<std::size_t>& numbers, std::optional<std::string> part) {
+    const auto& before = versions.before;
+    Piece piece;
+    piece.kind = kind;
+    piece.lines = {versions.file.path, numbers.front() + 1, std::string(bare_line(before.written[numbers.front()]))};
+    piece.written = joined_lines(before.written, numbers);
+    const auto blanked = part ? read_code(*part, versions.rules).code : joined_lines(before.blanked, numbers);
+    piece.code = part ? std::move(*part) : joined_lines(before.code, numbers);
+    piece.parts = vocabulary_of(piece.code, versions.rules).parts;
+    piece.decides = kind == Piece::Kind::definition ? raises(blanked) : decides(blanked);
+    auto kept = vocabulary_of(kind == Piece::Kind::lines ? without_errors(piece.code) : piece.code, versions.rules);
+    for (const auto& name : kept.names) {
+        if (!names_now_.contains(name)) { piece.vanished.insert(name); }
+    }
+    // An import may name what it imports in a text.
+    static const std::set<std::string> keywords{"import", "from", "as",  "use",     "using",
+                                                "const",  "let",  "var", "require", "include"};
+    for (const auto& name : names_in(kind == Piece::Kind::import ? piece.code : blanked)) {
+        if (!names_now_.contains(name) && !keywords.contains(name)) { piece.lacking.insert(name); }
+    }
+    return pieces_.emplace_back(std::move(piece));
+}
+
 void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rules, const ChangedText& file) {
-    const Text before(file.before, rules);
-    const Text now(file.now, rules);
+    const Versions versions(file, rules);
+    const auto& before = versions.before;
+    const auto& now = versions.now;
     whole_[file.path] = file.whole;
     restores_includes_ = rules.preprocessor;
     const auto begun = pieces_.size();
-    const auto add = [&](Piece::Kind kind, const std::vector<std::size_t>& numbers) -> Piece& {
-        Piece piece;
-        piece.kind = kind;
-        piece.lines = {file.path, numbers.front() + 1, std::string(bare_line(before.written[numbers.front()]))};
-        piece.written = joined_lines(before.written, numbers);
-        piece.code = joined_lines(before.code, numbers);
-        piece.parts = vocabulary_of(piece.code, rules).parts;
-        const auto blanked = joined_lines(before.blanked, numbers);
-        piece.decides = kind == Piece::Kind::definition ? raises(blanked) : decides(blanked);
-        auto kept =
-            kind == Piece::Kind::lines ? vocabulary_of(without_errors(piece.code), rules) : vocabulary_of(piece.code, rules);
-        for (const auto& name : kept.names) {
-            if (!names_now_.contains(name)) { piece.vanished.insert(name); }
-        }
-        // An import may name what it imports in a text.
-        static const std::set<std::string> keywords{"import", "from", "as",  "use",     "using",
-                                                    "const",  "let",  "var", "require", "include"};
-        for (const auto& name : names_in(kind == Piece::Kind::import ? piece.code : blanked)) {
-            if (!names_now_.contains(name) && !keywords.contains(name)) { piece.lacking.insert(name); }
-        }
-        return pieces_.emplace_back(std::move(piece));
-    };
-    const auto numbers_of = [&](std::size_t first, std::size_t last) {
+    std::vector<bool> skipped(before.code.size());
+    if (file.now.empty()) {  // A file is a definition.
         std::vector<std::size_t> numbers;
-        for (auto at = first; at <= last && at < before.code.size(); ++at) {
+        for (std::size_t at = 0; at < before.code.size(); ++at) {
             if (!before.code[at].empty()) { numbers.push_back(at); }
         }
-        return numbers;
-    };
-    if (file.now.empty()) {  // A file is a definition.
-        const auto numbers = numbers_of(0, before.code.size());
         if (numbers.empty()) { return; }
-        add(Piece::Kind::definition, numbers).is_asked =
+        add_piece(Piece::Kind::definition, versions, numbers).is_asked =
             is_about(request, names_in(file.path + "\n" + file.before)) || request.calls_it_unused();
         return;
     }
-    std::vector<bool> skipped(before.code.size());
-    for (const auto& extent : removed_definitions(before, now, rules)) {
-        const auto numbers = numbers_of(extent.first, extent.last);
-        if (numbers.empty()) { continue; }
-        auto& piece = add(Piece::Kind::definition, numbers);
-        // Its comments say what it is for.
-        std::vector<std::string> about;
-        auto first = extent.first;
-        while (first > 0 && before.code[first - 1].empty() && !bare_line(before.written[first - 1]).empty()) { --first; }
-        for (auto at = first; at <= extent.last && at < before.written.size(); ++at) {
-            std::ranges::move(names_in(before.written[at]), std::back_inserter(about));
-            skipped[at] = true;
-        }
-        piece.is_asked = is_about(request, about) || request.calls_it_unused();
-    }
+    const auto unrelated = add_definitions(request, versions, skipped);
+    add_imports(request, versions, skipped);
     const auto imports = lines_of_imports(before);
-    std::set<std::string> imports_now;
     const auto marked_now = lines_of_imports(now);
-    for (std::size_t at = 0; at < now.code.size(); ++at) {
-        if (marked_now[at]) { imports_now.insert(now.code[at]); }
-    }
-    for (std::size_t at = 0; at < before.code.size(); ++at) {
-        if (!imports[at] || skipped[at] || before.code[at].empty()) { continue; }
-        skipped[at] = true;
-        if (imports_now.contains(before.code[at])) { continue; }
-        auto& piece = add(Piece::Kind::import, {at});
-        piece.is_asked = is_about(request, names_in(before.code[at])) || request.calls_it_unused();
-    }
     HunkFinder finder(before, now, skipped, marked_now);
     auto places = finder.kept_places();
-    for (std::size_t at = 0, in_new = 0; at < before.code.size(); ++at) {
-        if (!imports[at] || !imports_now.contains(before.code[at])) { continue; }
-        for (in_new = 0; in_new < now.code.size() && (!marked_now[in_new] || now.code[in_new] != before.code[at]);) { ++in_new; }
-        places[at] = in_new;
+    for (std::size_t at = 0; at < before.code.size(); ++at) {
+        if (!imports[at]) { continue; }
+        for (std::size_t in_new = 0; in_new < now.code.size(); ++in_new) {
+            if (!marked_now[in_new] || now.code[in_new] != before.code[at]) { continue; }
+            places[at] = in_new;
+            break;
+        }
     }
     for (auto index = begun; index < pieces_.size(); ++index) {  // Definitions and imports.
         for (auto at = static_cast<std::size_t>(pieces_[index].lines.line - 1); at-- > 0;) {
@@ -645,26 +777,152 @@ void RemovalReview::add_file(const RemovalRequest& request, const CodeRules& rul
         }
     }
     for (const auto& hunk : finder.find()) {
-        if (!adds_no_words(without_idle_lines(joined_lines(now.code, hunk.added)), joined_lines(before.code, hunk.removed))) {
-            continue;
+        const bool adds =
+            !adds_no_words(without_idle_lines(joined_lines(now.code, hunk.added)), joined_lines(before.code, hunk.removed));
+        const bool mixed = hunk.removed.size() > 1 && stay_in_place(before, now, hunk);
+        if (adds || mixed) {
+            add_changed_lines(request, versions, hunk.removed, hunk.added);
+            for (const auto& part : finder.statements(unpaired_lines(versions.before, versions.now, hunk))) {
+                const auto before_count = pieces_.size();
+                add_lines(request, versions, part.removed, {}, place_of(part));
+                const bool has_effect = !adds || raises(joined_lines(before.blanked, part.removed));
+                if (pieces_.size() > before_count && !has_effect && !pieces_.back().is_kept) { pieces_.pop_back(); }
+            }
+        } else if (hunk.removed.size() == 1 && hunk.added.size() == 1) {
+            add_differences(request, versions, hunk.removed.front(), hunk.added.front(), false);
+        } else {
+            for (const auto& part : apart_from_calls(before, hunk, unrelated)) {
+                add_lines(request, versions, part, hunk.added, place_of(hunk));
+            }
         }
-        const auto* function = function_around(before, hunk.removed.front());
-        auto& piece = add(Piece::Kind::lines, hunk.removed);
-        piece.place = place_of(hunk);
-        piece.replaced.insert(hunk.added.begin(), hunk.added.end());
-        if (function == nullptr && declares_one_of(before.blanked[hunk.removed.front()], piece.vanished)) {
-            piece.kind = Piece::Kind::definition;
-            piece.decides = false;
-        }
-        const bool named = (function != nullptr && request.names(function->name)) || request.names(file_stem(file.path));
-        const auto left = function == nullptr ? parts_now_ : vocabulary_of(code_of_functions(now, function->name), rules).parts;
-        for (const auto& part : piece.parts) {
-            const bool vanished = request.mentions(part) && !parts_now_.contains(part);
-            const bool left_it = request.is_object(part) && (named || !left.contains(part));
-            piece.is_asked = piece.is_asked || vanished || left_it;
-        }
-        piece.is_asked = piece.is_asked || (request.calls_it_unused() && named);
     }
+}
+
+std::set<std::string> RemovalReview::add_definitions(const RemovalRequest& request, const Versions& versions,
+                                                     std::vector<bool>& skipped) {
+    std::set<std::string> unrelated;
+    const auto& before = versions.before;
+    auto extents = removed_definitions(before, versions.now, versions.rules);
+    const auto holds = [](const Extent& outer, const Extent& inner) {
+        return outer.first <= inner.first && inner.last <= outer.last && outer.last - outer.first > inner.last - inner.first;
+    };
+    const auto all = extents;
+    std::erase_if(extents, [&](const Extent& inner) {
+        return std::ranges::any_of(all, [&](const Extent& outer) { return holds(outer, inner); });
+    });
+    for (const auto& extent : extents) {
+        std::vector<std::size_t> numbers;
+        for (auto at = extent.first; at <= extent.last && at < before.code.size(); ++at) {
+            if (!before.code[at].empty()) { numbers.push_back(at); }
+        }
+        if (numbers.empty()) { continue; }
+        auto& piece = add_piece(Piece::Kind::definition, versions, numbers);
+        // Its comments say what it is for.
+        std::vector<std::string> about;
+        auto first = extent.first;
+        while (first > 0 && before.code[first - 1].empty() && !bare_line(before.written[first - 1]).empty()) { --first; }
+        for (auto at = first; at <= extent.last && at < before.written.size(); ++at) {
+            std::ranges::move(names_in(before.written[at]), std::back_inserter(about));
+            skipped[at] = true;
+        }
+        piece.is_body = true;
+        piece.is_kept = std::ranges::any_of(parts_of_name(extent.name), [&](const auto& part) { return request.is_kept(part); });
+        piece.is_asked = !piece.is_kept && (is_about(request, about) || request.calls_it_unused());
+        if (!piece.is_asked) { unrelated.insert(extent.name); }
+    }
+    return unrelated;
+}
+
+void RemovalReview::add_imports(const RemovalRequest& request, const Versions& versions, std::vector<bool>& skipped) {
+    const auto& before = versions.before;
+    const auto imports = lines_of_imports(before);
+    const auto marked_now = lines_of_imports(versions.now);
+    std::set<std::string> imports_now;
+    for (std::size_t at = 0; at < versions.now.code.size(); ++at) {
+        if (marked_now[at]) { imports_now.insert(versions.now.code[at]); }
+    }
+    for (std::size_t at = 0; at < before.code.size(); ++at) {
+        if (!imports[at] || skipped[at] || before.code[at].empty()) { continue; }
+        skipped[at] = true;
+        if (imports_now.contains(before.code[at])) { continue; }
+        auto& piece = add_piece(Piece::Kind::import, versions, {at});
+        piece.is_asked = is_about(request, names_in(before.code[at])) || request.calls_it_unused();
+    }
+}
+
+std::set<std::string> RemovalReview::parts_left_around(const Versions& versions, std::size_t line) const {
+    const auto* function = function_around(versions.before, line);
+    if (function == nullptr) { return parts_now_; }
+    return vocabulary_of(code_of_functions(versions.now, function->name), versions.rules).parts;
+}
+
+void RemovalReview::judge(const RemovalRequest& request, const Versions& versions, Piece& piece) {
+    const auto line = static_cast<std::size_t>(piece.lines.line - 1);
+    const auto* function = function_around(versions.before, line);
+    const bool named = (function != nullptr && request.names(function->name)) || request.names(file_stem(versions.file.path));
+    const auto left = parts_left_around(versions, line);
+    for (const auto& part : piece.parts) {
+        const bool vanished = request.mentions(part) && !parts_now_.contains(part);
+        const bool left_it = request.is_object(part) && (named || !left.contains(part));
+        piece.is_asked = piece.is_asked || vanished || left_it;
+        piece.is_kept = piece.is_kept || (request.is_kept(part) && !left.contains(part));
+    }
+    piece.is_kept = piece.is_kept || (function != nullptr && request.is_kept(function->name));
+    piece.is_asked = !piece.is_kept && (piece.is_asked || (request.calls_it_unused() && named));
+}
+
+void RemovalReview::add_lines(const RemovalRequest& request, const Versions& versions, const std::vector<std::size_t>& removed,
+                              const std::vector<std::size_t>& added, std::size_t place) {
+    const auto* function = function_around(versions.before, removed.front());
+    auto& piece = add_piece(Piece::Kind::lines, versions, removed);
+    piece.place = place;
+    piece.replaced.insert(added.begin(), added.end());
+    if (function == nullptr && declares_one_of(versions.before.blanked[removed.front()], piece.vanished)) {
+        piece.kind = Piece::Kind::definition;
+        piece.decides = false;
+    }
+    judge(request, versions, piece);
+}
+
+void RemovalReview::add_differences(const RemovalRequest& request, const Versions& versions, std::size_t before, std::size_t now,
+                                    bool adds) {
+    const auto differences = line_differences(versions.before.code[before], versions.now.code[now]);
+    if (!adds && differences.size() == 1) { return add_lines(request, versions, {before}, {now}, now); }
+    const bool is_condition = decides_between(versions.before.blanked[before]) || decides_between(versions.now.blanked[now]);
+    for (const auto& difference : differences) {
+        const bool has_text = difference.before.find_first_of("\"'`") != std::string::npos;
+        const bool lost = !bare_line(difference.before).empty() && adds_no_words(difference.now, difference.before);
+        if (!lost && !is_condition && (!difference.values || has_text)) { continue; }
+        if (!lost && request.also_makes().empty() == false) { continue; }
+        auto& piece = add_piece(Piece::Kind::lines, versions, {before}, difference.before);
+        piece.lines.now = bare_line(versions.now.code[now]);
+        piece.whole_line = piece.written;
+        piece.written = difference.reverted + "\n";
+        piece.place = now;
+        piece.replaced.insert(now);
+        piece.decides = true;
+        for (const auto& part : vocabulary_of(difference.now, versions.rules).parts) { piece.parts.erase(part); }
+        judge(request, versions, piece);
+    }
+}
+
+void RemovalReview::add_changed_lines(const RemovalRequest& request, const Versions& versions,
+                                      const std::vector<std::size_t>& removed, const std::vector<std::size_t>& added) {
+    auto lost = vocabulary_of(joined_lines(versions.before.code, removed), versions.rules).parts;
+    for (const auto& part : vocabulary_of(joined_lines(versions.now.code, added), versions.rules).parts) { lost.erase(part); }
+    const auto pairs = alike_lines(versions.before, versions.now, removed, added);
+    for (const auto& [one, other] : pairs) { add_differences(request, versions, one, other, true); }
+    // Another number, or another name, is no removal.
+    const auto renames = [&](const auto& pair) {
+        return std::ranges::all_of(line_differences(versions.before.code[pair.first], versions.now.code[pair.second]),
+                                   [](const LineDifference& each) { return is_one_word(each.before) && is_one_word(each.now); });
+    };
+    if (pairs.size() == removed.size() && pairs.size() == added.size() && std::ranges::all_of(pairs, renames)) { return; }
+    const auto left = parts_left_around(versions, removed.front());
+    const bool asked = std::ranges::any_of(lost, [&](const std::string& part) {
+        return (request.is_object(part) && !left.contains(part)) || (request.mentions(part) && !parts_now_.contains(part));
+    });
+    (asked ? replaced_asked_ : replaced_other_) = true;
 }
 
 void RemovalReview::forget_foreign_names(const std::string& before) {
@@ -673,10 +931,20 @@ void RemovalReview::forget_foreign_names(const std::string& before) {
         known.insert(piece.vanished.begin(), piece.vanished.end());
         known.insert(piece.lacking.begin(), piece.lacking.end());
     }
+    static const std::set<std::string> words_of_languages{
+        "undefined", "null", "nil",  "None",  "True",   "False",  "true", "false",  "NULL",   "nullptr",
+        "if",        "elif", "else", "while", "for",    "switch", "case", "match",  "return", "throw",
+        "raise",     "new",  "try",  "catch", "except", "in",     "not",  "and",    "or",     "is",
+        "const",     "let",  "var",  "await", "async",  "static", "void", "public", "private"};
+    // The head of a branch declares nothing.
+    static const RE2 branch(R"(\b(if|while|switch|elif)\s*\()");
+    auto declaring = before;
+    RE2::GlobalReplace(&declaring, branch, "\\1@(");
     std::set<std::string> own;
     for (const auto& name : known) {
         const bool is_text = name.find_first_of("\"'`") != std::string::npos;
-        if (is_text || (name.size() > 1 && is_own_name(name, before))) { own.insert(name); }
+        if (words_of_languages.contains(name)) { continue; }
+        if (is_text || (name.size() > 1 && is_own_name(name, declaring))) { own.insert(name); }
     }
     for (auto& piece : pieces_) {
         std::erase_if(piece.vanished, [&](const std::string& name) { return !own.contains(name); });
@@ -695,12 +963,13 @@ void RemovalReview::link() {
         for (auto& piece : pieces_) {
             if (piece.is_linked) { continue; }
             const bool noticed = piece.is_tried && piece.reaction == Reaction::noticed;
-            if (!piece.is_asked && !noticed && !shares(piece, names)) { continue; }
+            if (!noticed && (piece.is_kept || (!piece.is_asked && !shares(piece, names)))) { continue; }
             piece.is_linked = grown = true;
             names.insert(piece.vanished.begin(), piece.vanished.end());
         }
     }
-    // Calls of a removed definition that raises no error.
+    // Calls of a removed definition that raises no error, if that seems to be what the request is about.
+    if (asked_found_) { return; }
     std::set<std::string> harmless;
     for (const auto& piece : pieces_) {
         if (piece.kind == Piece::Kind::definition && !piece.decides) {
@@ -708,17 +977,22 @@ void RemovalReview::link() {
         }
     }
     for (auto& piece : pieces_) {
-        piece.is_excused = piece.kind == Piece::Kind::lines && !piece.decides && shares(piece, harmless);
+        piece.is_excused = piece.kind == Piece::Kind::lines && !piece.decides && !piece.is_kept && shares(piece, harmless);
     }
 }
 
 bool RemovalReview::is_accounted_for(const Piece& piece) const {
-    return piece.kind != Piece::Kind::lines || piece.is_linked || piece.is_excused;
+    if (piece.is_linked || piece.kind == Piece::Kind::import) { return true; }
+    if (piece.is_kept) { return false; }
+    return piece.kind == Piece::Kind::lines ? piece.is_excused : !piece.is_body || !asked_found_;
 }
 
 std::size_t RemovalReview::next_piece() const {
-    const auto found =
-        std::ranges::find_if(pieces_, [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); });
+    const auto needs_test = [&](const Piece& piece) { return !piece.is_tried && !is_accounted_for(piece); };
+    // Calls come first: they are put back together with what they call.
+    auto found =
+        std::ranges::find_if(pieces_, [&](const Piece& piece) { return piece.kind == Piece::Kind::lines && needs_test(piece); });
+    if (found == pieces_.end()) { found = std::ranges::find_if(pieces_, needs_test); }
     return static_cast<std::size_t>(found - pieces_.begin());
 }
 
@@ -750,7 +1024,8 @@ std::optional<PutBack> RemovalReview::next() const {
     std::map<std::string, std::set<std::size_t>> replaced;
     for (const auto index : with_what_it_needs(chosen)) {
         const auto& piece = pieces_[index];
-        lines[piece.lines.file][piece.place][piece.lines.line] = piece.written;
+        auto& here = lines[piece.lines.file][piece.place][piece.lines.line];
+        here = here.empty() || piece.whole_line.empty() ? piece.written : piece.whole_line;
         replaced[piece.lines.file].insert(piece.replaced.begin(), piece.replaced.end());
     }
     for (const auto& [file, places] : lines) {
@@ -773,9 +1048,10 @@ void RemovalReview::record(Reaction reaction) {
     if (chosen == pieces_.size()) { return; }
     for (const auto index : with_what_it_needs(chosen)) {
         auto& piece = pieces_[index];
-        if (piece.kind != Piece::Kind::lines || piece.is_tried) { continue; }
+        if (piece.kind == Piece::Kind::import || piece.is_tried) { continue; }
         piece.is_tried = true;
-        piece.reaction = reaction;
+        // A definition that others need is not what they were put back for.
+        piece.reaction = index == chosen || piece.kind == Piece::Kind::lines ? reaction : Reaction::unknown;
     }
     link();
 }
@@ -792,6 +1068,11 @@ bool RemovalReview::shows_what_was_asked() const {
     return other_file_asked_ || std::ranges::any_of(pieces_, [](const Piece& piece) {
                return piece.is_asked || piece.is_excused || (piece.is_tried && piece.reaction != Reaction::unnoticed);
            });
+}
+
+bool RemovalReview::leaves_what_was_asked() const {
+    if (shows_what_was_asked() || replaced_asked_) { return false; }
+    return had_object_ || (pieces_.empty() && !replaced_other_);
 }
 
 bool RemovalReview::removes_name_with(const std::string& word) const {

@@ -317,11 +317,19 @@ void TestQualityJudgment::judge_removal() {
             "The request asks to remove something, but only documentation, comments and tests have changed; do what the request says.");
     }
     if (!removal.made_nothing.empty()) {
-        refuse("The request also says `" + removal.made_nothing + "`, but the change only removes; do the rest of what it says.");
+        refuse("The request also says `" + removal.made_nothing +
+               "`, but the change adds nothing of it; do the rest of what it says.");
+    }
+    if (removal.removed_nothing) {
+        refuse(
+            "The request asks to remove something and to make something else, and nothing that has to do with the first part is gone; "
+            "remove what the request says.");
     }
     for (const auto& lines : removal.unnoticed) {
+        const auto what = lines.now.empty() ? "removes `" + ellipsis(lines.text, 120) + "`"
+                                            : "makes `" + ellipsis(lines.text, 120) + "` `" + ellipsis(lines.now, 120) + "`";
         refuse(
-            "The change removes `" + ellipsis(lines.text, 120) + "` (" + lines.file + ":" + std::to_string(lines.line) +
+            "The change " + what + " (" + lines.file + ":" + std::to_string(lines.line) +
             " before the task), which does not seem to be what the request asks to remove, and all tests pass when it is put back; "
             "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include <re2/re2.h>
@@ -196,6 +197,47 @@ bool is_written(const ReportedCall& call, const std::vector<std::vector<double>>
     });
 }
 
+/// What a table may look its results up by, in place of the whole list.
+using Key = double (*)(const std::vector<double>&);
+double count_of(const std::vector<double>& list) { return static_cast<double>(list.size()); }
+
+/// True if a function looks its results up: lists with a key of the tests' lists give their results, whatever else is in them,
+/// and all other lists give one other number, or nothing.
+bool is_table_of(const std::string& function, Key key, const std::vector<ReportedCall>& calls) {
+    constexpr std::size_t several = 3;
+    const auto result = [](const ReportedCall& call) {
+        return call.gave == ReportedCall::Gave::number ? std::optional<double>(call.result) : std::nullopt;
+    };
+    std::map<double, std::optional<double>> known;
+    std::set<std::vector<double>> lists;
+    for (const auto& call : calls) {
+        if (call.function != function || !call.own || call.gave != ReportedCall::Gave::number) { continue; }
+        const auto [place, added] = known.emplace(key(call.list), result(call));
+        if (place->second != result(call)) { return false; }
+        lists.insert(call.list);
+    }
+    std::set<std::vector<double>> alike;
+    std::set<double> other_keys;
+    std::set<std::optional<double>> others;
+    for (const auto& call : calls) {
+        if (call.function != function || call.own || lists.contains(call.list)) { continue; }
+        if (call.gave == ReportedCall::Gave::other) { return false; }
+        const auto own = known.find(key(call.list));
+        if (own == known.end()) {
+            other_keys.insert(key(call.list));
+            others.insert(result(call));
+        } else if (own->second == result(call)) {
+            alike.insert(call.list);
+        } else {
+            return false;
+        }
+    }
+    std::set<std::optional<double>> given;
+    for (const auto& [ignored, each] : known) { given.insert(each); }
+    return given.size() >= several && alike.size() >= several && other_keys.size() >= several && others.size() == 1 &&
+           !given.contains(*others.begin());
+}
+
 std::string finding(const VariedFunction& function, const std::vector<ReportedCall>& calls,
                     const std::vector<std::vector<double>>& sources) {
     std::set<std::vector<double>> known;
@@ -309,6 +351,11 @@ std::vector<double> numbers_in(std::string_view text, const CodeRules& code) {
 std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ReportedCall>& calls,
                          const std::vector<std::vector<double>>& sources) {
     for (const auto& function : functions) {
+        if (function.declared && function.ignores_list && is_table_of(function.id, count_of, calls)) {
+            return "`" + function.name + "` of " + function.file +
+                   " looks at nothing but the number of values: lists as long as those of the tests give the tests' results, and all "
+                   "others one other result: it must compute its result from the values";
+        }
         if (auto found = finding(function, calls, sources); !found.empty()) { return found; }
     }
     return {};

@@ -75,6 +75,8 @@ struct ReportedCall {
 /// a function that returns
 ///   - one number for all other lists, and for the tests' lists at least 3 different numbers, or 2 that both differ from it;
 ///   - one number for all lists, if the specification declares the function and its body does not use the list;
+///   - the same result for lists of the same length, at least 3 different ones for the lengths of the tests' lists and one other
+///     result for all other lengths, if the specification declares the function and its body does not use the list;
 ///   - an error or nothing for all other lists, and at least 2 different numbers for the tests' lists, if the sources contain
 ///     at least 2 of the tests' lists, each right before its result. `sources`: numbers_in of each changed file.
 [[nodiscard]] std::string does_no_work(const std::vector<VariedFunction>& functions, const std::vector<ReportedCall>& calls,

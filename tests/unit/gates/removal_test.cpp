@@ -241,6 +241,106 @@ TEST(Removal, reads_languages_with_braces) {
         ElementsAre("if (!user.name) {"));
 }
 
+constexpr const char* greeting = R"(WORDS = {"en": "Hello", "de": "Hallo"}
+
+
+def greet(name, shout=False, language="en"):
+    word = WORDS["en"]
+    if language in WORDS:
+        word = WORDS[language]
+    if not name:
+        raise ValueError("no name")
+    text = f"{word}, {name}!"
+    if shout:
+        text = text.upper()
+    return text
+)";
+
+TEST(Removal, what_the_request_keeps_needs_a_test) {
+    const std::string request = "Remove the shout option of greet, but keep the language option and the error for no name";
+    const auto asked = replaced(without(greeting, "    if shout:\n        text = text.upper()\n"), ", shout=False", "");
+    EXPECT_THAT((Change{"python", request, greeting, asked}.put_back()), IsEmpty());
+    const auto without_error = without(asked, "    if not name:\n        raise ValueError(\"no name\")\n");
+    EXPECT_THAT((Change{"python", request, greeting, without_error}.unaccounted()), ElementsAre("if not name:"));
+    const std::string without_language =
+        "def greet(name):\n    word = \"Hello\"\n    if not name:\n        raise ValueError(\"no name\")\n    text = f\"{word}, {name}!\"\n    return text\n";
+    EXPECT_THAT((Change{"python", request, greeting, without_language}.unaccounted()),
+                ::testing::Contains("def greet(name, shout=False, language=\"en\"):"));
+    const std::string lookup =
+        "const known = new Map();\n\nexport function lookup(list, article) {\n  const found = known.get(article);\n  if (found !== undefined) {\n    return found;\n  }\n  const entry = list.find((each) => each.name === article);\n  if (entry === undefined) {\n    throw new RangeError(`unknown article ${article}`);\n  }\n  known.set(article, entry.price);\n  return entry.price;\n}\n";
+    const std::string now =
+        "export function lookup(list, article) {\n  const entry = list.find((each) => each.name === article);\n  return entry.price;\n}\n";
+    const Change change{"javascript", "Remove the cache from lookup; an unknown article is still an error", lookup, now};
+    EXPECT_THAT(change.unaccounted({{"const found = known.get(article);", Reaction::noticed},
+                                    {"if (found !== undefined) {", Reaction::noticed}}),
+                ElementsAre("if (entry === undefined) {"));
+}
+
+TEST(Removal, a_line_that_stays_is_judged_by_each_difference) {
+    const std::string request = "Remove the trace option from accept";
+    const std::string before =
+        "def accept(names, trace=False):\n    for name in names:\n        if check(name, trace=trace) and len(name) >= 3:\n            keep(name)\n    if len(names) > 100:\n        raise ValueError(names)\n";
+    const auto asked = replaced(replaced(before, ", trace=False", ""), ", trace=trace", "");
+    EXPECT_THAT((Change{"python", request, before, asked}.put_back()), IsEmpty());
+    for (const auto& [was, is] : std::map<std::string, std::string>{{">= 3", "> 3"}, {" and len(name) >= 3", ""}}) {
+        const auto now = replaced(asked, was, is);
+        EXPECT_THAT((Change{"python", request, before, now}.unaccounted()),
+                    ElementsAre("if check(name, trace=trace) and len(name) >= 3:"));
+        EXPECT_EQ((Change{"python", request, before, now}.review().next()->files.at("a")), asked);
+    }
+    for (const char* is : {">= 100", "> 1000", "> 100 and names"}) {
+        EXPECT_THAT((Change{"python", request, before, replaced(asked, "> 100", is)}.unaccounted()),
+                    ElementsAre("if len(names) > 100:"))
+            << is;
+    }
+}
+
+TEST(Removal, a_helper_beside_what_was_asked_needs_a_test) {
+    const std::string helper = "def record(kind):\n    history.append(kind)\n\n\n";
+    const std::string rest = "def withdraw(amount):\n    print(\"debug\", amount)\n    record(amount)\n    take(amount)\n";
+    const std::string now = "def withdraw(amount):\n    take(amount)\n";
+    EXPECT_THAT((Change{"python", "Remove the debug print from withdraw", helper + rest, now}.unaccounted()),
+                ElementsAre("record(amount)"));
+    EXPECT_THAT((Change{"python", "Remove the debug print from withdraw", helper + rest, now}.unaccounted(
+                    {{"record(amount)", Reaction::noticed}})),
+                IsEmpty());
+    const auto unused = "def once():\n    return 1\n\n\n" + rest;
+    EXPECT_THAT((Change{"python", "Remove the debug print from withdraw", unused, without(rest, "    print(\"debug\", amount)\n")}
+                     .unaccounted()),
+                ElementsAre("def once():"));
+}
+
+TEST(Removal, a_check_beside_other_new_lines_needs_a_test) {
+    const std::string before =
+        "def f(n):\n    print(\"debug\", n)\n    if n < 0:\n        raise ValueError(n)\n    total = n * 2\n    return total\n";
+    const std::string now = "def f(n):\n    doubled = n * 2\n    return doubled\n";
+    EXPECT_THAT((Change{"python", "Remove the debug print from f", before, now}.unaccounted()), ElementsAre("if n < 0:"));
+}
+
+TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
+    const std::string before =
+        "const limit = 40\n\nfunc Label(name string) string {\n\tif len(name) > limit {\n\t\treturn \"\"\n\t}\n\treturn trim(name)\n}\n";
+    const std::string asked = "func Label(name string) string {\n\treturn trim(name)\n}\n";
+    const std::string initials = "\nfunc Initials(name string) string {\n\treturn name[:1]\n}\n";
+    const RemovalRequest request("Remove the limit of 40 characters from Label and add Initials(name)");
+    const auto rules = rules_of("go");
+    const auto leaves = [&](const std::string& now) {
+        return RemovalReview(request, rules, {{"a.go", before, now, now}}, {}).leaves_what_was_asked();
+    };
+    EXPECT_FALSE(leaves(asked + initials));
+    EXPECT_TRUE(leaves(before + initials));
+    EXPECT_TRUE(leaves(replaced(before, "40", "400") + initials));
+    const auto makes = [&](const std::string& now, const char* words) {
+        return !makes_nothing_of(RemovalRequest(words).also_makes().front(), {{"a.go", before, now, now}}, {}, rules);
+    };
+    const auto local = replaced(asked, "return trim(name)", "trimmed := trim(name)\n\treturn trimmed");
+    for (const char* words : {"Remove the limit and add Initials(name)", "Remove the limit and add initials of a name"}) {
+        EXPECT_TRUE(makes(asked + initials, words)) << words;
+        EXPECT_FALSE(makes(asked, words)) << words;
+        EXPECT_FALSE(makes(local, words)) << words;
+    }
+}
+
 TEST(Removal, shows_whether_anything_asked_was_removed) {
     const std::string before = "import json\n\n\ndef login(user):\n    return user.id\n";
     const std::string now = "def login(user):\n    return user.id\n";
@@ -258,11 +358,36 @@ TEST(RemovalRequest, knows_requests_about_texts_and_unused_code) {
 }
 
 TEST(RemovalRequest, knows_what_else_it_asks_for) {
-    EXPECT_THAT(RemovalRequest("Remove the limit on names and add initials()").also_makes(), ElementsAre("add"));
-    EXPECT_THAT(RemovalRequest("Drop XML; implement JSON instead").also_makes(), ElementsAre("implement"));
+    const auto both = RemovalRequest("Remove the limit on names and add initials(name); names are still trimmed").also_makes();
+    ASSERT_EQ(both.size(), 1U);
+    EXPECT_EQ(both.front().verb, "add");
+    EXPECT_THAT(both.front().words, ElementsAre("initials", "name"));
+    EXPECT_THAT(both.front().calls, ElementsAre("initials"));
+    EXPECT_EQ(RemovalRequest("Drop XML; implement JSON instead").also_makes().front().verb, "implement");
+    EXPECT_EQ(RemovalRequest("Remove the limit and add Notes.find(title)").also_makes().size(), 1U);
     for (const char* only : {"Drop support for XML", "Drop Python 2 and support for its strings", "Remove the add button",
                              "Remove the limit and add a test for it", "Remove insert and add from the API"}) {
         EXPECT_THAT(RemovalRequest(only).also_makes(), IsEmpty()) << only;
+    }
+}
+
+TEST(RemovalRequest, knows_what_stays) {
+    const auto kept = [](const char* request, const char* word) { return RemovalRequest(request).is_kept(word); };
+    for (const char* request :
+         {"Remove the cache, but keep the error for no name", "Remove the cache; unknown names are still an error",
+          "Remove the cache without touching the error", "Remove the cache, not the error", "Remove the cache. Keep the error.",
+          "Remove the cache while keeping the error", "Remove the cache but do not change the error",
+          "Remove every cache except for the error cache", "Remove the cache but not the error",
+          "Remove the cache; the error stays, and add initials()"}) {
+        EXPECT_TRUE(kept(request, "error")) << request;
+        EXPECT_FALSE(kept(request, "cache")) << request;
+        EXPECT_FALSE(RemovalRequest(request).mentions("errors")) << request;
+        EXPECT_TRUE(RemovalRequest(request).is_object("cache")) << request;
+    }
+    for (const char* request :
+         {"Remove the keep button and the error", "Remove the cache and the error that still uses it",
+          "Remove the keep-alive error", "Remove the bare except from the error handler", "Remove the leave error"}) {
+        EXPECT_FALSE(kept(request, "error")) << request;
     }
 }
 
@@ -315,6 +440,21 @@ TEST(TestQuality, a_removal_that_leaves_out_what_else_was_asked_blocks) {
     auto evidence = removal_with_guard();
     evidence.removal.made_nothing = "add";
     EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("The request also says `add`")));
+}
+
+TEST(TestQuality, a_change_that_only_adds_blocks_if_the_request_asks_for_both) {
+    auto evidence = removal_with_guard();
+    evidence.fresh = {"t.py::T::b"};
+    evidence.removal.removed_nothing = true;
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("nothing that has to do with the first part is gone")));
+}
+
+TEST(TestQuality, a_changed_line_is_named_in_both_versions) {
+    auto evidence = removal_with_guard();
+    evidence.removal.unnoticed = {{"a.py", 7, "if n > 1:", "if n >= 1:"}};
+    EXPECT_THAT(judge_test_quality(evidence).blocking,
+                ElementsAre(HasSubstr("makes `if n > 1:` `if n >= 1:` (a.py:7 before the task)")));
 }
 
 TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it) {

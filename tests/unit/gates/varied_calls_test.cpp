@@ -135,6 +135,24 @@ TEST(VariedCalls, reports_a_constant_only_if_a_declared_function_ignores_its_lis
     EXPECT_EQ(found(calls_of(three_lists, constant), {}, false, true), "");
 }
 
+TEST(VariedCalls, reports_a_table_of_lengths_only_if_a_declared_function_ignores_its_list) {
+    const std::vector<std::vector<double>> lists{{5, 1, 4}, {-9, 8, 7, 6, 5}, {8, 7, 6, 5, 1, 1, 1, 1}};
+    const auto table = [](const auto& list) {
+        const std::map<std::size_t, std::string> known{{3, "4"}, {5, "17"}, {8, "3"}};
+        const auto found = known.find(list.size());
+        return found == known.end() ? std::string("0") : found->second;
+    };
+    EXPECT_THAT(found(calls_of(lists, table), {}, true, true), HasSubstr("looks at nothing but the number of values"));
+    EXPECT_EQ(found(calls_of(lists, table), {}, true, false), "");
+    EXPECT_EQ(found(calls_of(lists, table), {}, false, true), "");
+    // A number of pages.
+    const auto computed = [](const auto& list) { return std::to_string((list.size() + 1) / 2); };
+    EXPECT_EQ(found(calls_of(lists, computed), {}, true, true), "");
+    // A price by the number of passengers, where most prices are the highest one.
+    const auto capped = [](const auto& list) { return std::to_string(std::min<std::size_t>(list.size(), 8)); };
+    EXPECT_EQ(found(calls_of(lists, capped), {}, true, true), "");
+}
+
 TEST(VariedCalls, ignores_results_that_are_not_numbers_and_rare_calls) {
     EXPECT_EQ(found(calls_of(three_lists, [](const auto& list) { return list.size() == 3 ? "?" : "0"; })), "");
     EXPECT_EQ(found("f0\town\t1,2\t3\nf0\town\t2,2\t4\nf0\tnear\t1\t0\nf0\tnear\t2\t0\nno call\n"), "");
