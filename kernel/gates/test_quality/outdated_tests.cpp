@@ -9,6 +9,7 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "gates/engine/rules.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
@@ -366,17 +367,58 @@ std::string without_added_sources(std::string_view before, std::string_view now)
 }
 
 std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
+    std::set<std::string> named;
+    for (const std::string_view name : names) {
+        bool found = false;
+        for (const TestOutcome& test : tests) {
+            const std::string id = without_parameters(test.id);
+            const bool is_end = !name.empty() && id.ends_with(name);
+            const bool fits = is_end ? name.size() == id.size() || !is_word(id[id.size() - name.size() - 1]) : name == test.id;
+            if (!fits || test.id == test.file) { continue; }
+            named.insert(test.id);
+            found = true;
+        }
+        // As RED may name them: `Class.test`, `suite > test`, a title with placeholders.
+        const auto end = name.find("::");
+        if (found || end == std::string_view::npos) { continue; }
+        const DeclaredTest declared{std::string(name.substr(0, end)), std::string(name.substr(end + 2)), ""};
+        for (const auto* test : outcomes_of(declared, tests)) { named.insert(test->id); }
+    }
     std::vector<std::string> ids;
     for (const TestOutcome& test : tests) {
-        if (test.id == test.file) { continue; }
-        const std::string id = without_parameters(test.id);
-        const bool named = std::ranges::any_of(names, [&](std::string_view name) {
-            if (name.empty() || !id.ends_with(name)) { return name == test.id; }
-            return name.size() == id.size() || !is_word(id[id.size() - name.size() - 1]);
-        });
-        if (named) { ids.push_back(test.id); }
+        if (named.contains(test.id)) { ids.push_back(test.id); }
     }
     return ids;
+}
+
+std::vector<UnknownTest> unknown_tests(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
+    constexpr std::size_t most = 3;
+    std::vector<UnknownTest> unknown;
+    for (const auto& name : names) {
+        if (tests.empty() || !tests_named({name}, tests).empty()) { continue; }
+        const auto file = name.substr(0, name.find("::"));
+        const auto in_file = [&](const TestOutcome& test) { return test.file == file && test.id != test.file; };
+        const bool broken = std::ranges::any_of(
+            tests, [&](const TestOutcome& test) { return test.id == file && test.status != TestStatus::passed; });
+        if (broken) { continue; }
+        std::vector<std::string> candidates;
+        const bool known_file = std::ranges::any_of(tests, in_file);
+        for (const auto& test : tests) {
+            const auto id = without_parameters(test.id);
+            const bool fits = known_file ? in_file(test) : test.id != test.file;
+            if (fits && std::ranges::find(candidates, id) == candidates.end()) { candidates.push_back(id); }
+        }
+        UnknownTest found{name, known_file ? file : std::string(), {}};
+        while (found.nearest.size() < most && !candidates.empty()) {
+            const auto near = nearest(name, candidates);
+            const auto at = near.empty() ? candidates.begin() : std::ranges::find(candidates, near);
+            if (near.empty() && !known_file && !found.nearest.empty()) { break; }
+            found.nearest.push_back(*at);
+            candidates.erase(at);
+        }
+        unknown.push_back(std::move(found));
+    }
+    return unknown;
 }
 
 std::string changed_test_line(const ChangedTest& test, std::string_view why) {

@@ -41,8 +41,18 @@ struct ChangedTest {
 [[nodiscard]] std::string without_added_sources(std::string_view before, std::string_view now);
 
 /// Returns the ids of the tests that `names` refer to: a whole id, or enough of its end (`test_a`, `TestX::test_a`). With
-/// parameters, all of them.
+/// parameters, all of them. A name with a file may also be spelled as in a test_suite (`file::Class.test`).
 [[nodiscard]] std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);
+
+/// A name that refers to no test of a run.
+struct UnknownTest {
+    std::string name;
+    std::string file;                      ///< Its file, if the run has tests of it.
+    std::vector<std::string> nearest = {}; ///< Up to three ids that are similar, or from the same file.
+};
+
+/// Returns the names that refer to no test of the run. Leaves out names in a file whose tests the run could not list.
+[[nodiscard]] std::vector<UnknownTest> unknown_tests(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);
 
 /// Returns one line that describes a changed test for people: its id, old and new lines, `why` the specification calls it
 /// outdated, and a hash of the lines.

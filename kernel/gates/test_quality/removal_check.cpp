@@ -165,6 +165,7 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
         AF_CHECK(put_lines_back(commands, language, call, tests, review, evidence, stop));
         evidence.unnoticed = review.unaccounted();
     }
+    evidence.removed_by_name = review.removed_by_name(request);
     evidence.shows_what_was_asked =
         !adds_nothing || request.calls_it_unused() || request.is_about_text() || review.shows_what_was_asked();
     return evidence;

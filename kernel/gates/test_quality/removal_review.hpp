@@ -61,6 +61,9 @@ public:
     /// True if a test noticed removed lines, if some removed line has to do with the request, or if a definition was removed
     /// together with its calls.
     [[nodiscard]] bool shows_what_was_asked() const;
+    /// True if the request names definitions or files that are gone, and all other removed definitions belong to these: they share
+    /// a name that no code has any more.
+    [[nodiscard]] bool removed_by_name(const RemovalRequest& request) const;
     /// True if a removed name has this word: then "create" in a request is the name of something, not a verb.
     [[nodiscard]] bool removes_name_with(const std::string& word) const;
 
@@ -111,6 +114,7 @@ struct RemovalEvidence {
     std::string made_nothing;             ///< The verb with which the request asks to make something, if the change adds nothing.
     bool shows_what_was_asked = true;     ///< Something that has to do with the request, or that a test notices, was removed.
     std::vector<RemovedLines> unnoticed;  ///< Lines that nothing accounts for, and that no test notices when they are put back.
+    bool removed_by_name = false;         ///< RemovalReview::removed_by_name
     std::int64_t tried = 0;               ///< How often lines were put back.
 };
 
