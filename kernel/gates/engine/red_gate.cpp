@@ -185,8 +185,7 @@ Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const st
     const auto there =
         evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
     const bool lists_sources = path == "CMakeLists.txt" || path.ends_with("/CMakeLists.txt");
-    add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content,
-                      language_->code);
+    add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content, language_->code);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};
 }

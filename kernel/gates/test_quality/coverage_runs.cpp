@@ -232,8 +232,7 @@ Result<Coverage> CoverageRuns::measure(const std::string& base_tree, const std::
             return result;
         }
         auto& why = lines.error().kind == ErrorKind::timeout ? result.reason : result.problem;
-        why =
-            lines.error().message + (lines.error().where.empty() ? "" : " (" + last_output_line(lines.error().where) + ")");
+        why = lines.error().message + (lines.error().where.empty() ? "" : " (" + last_output_line(lines.error().where) + ")");
         return result;
     }
     add_reported_lines(*lines, result);

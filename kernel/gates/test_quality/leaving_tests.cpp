@@ -423,10 +423,10 @@ void LeavingTests::find_suites(const Reader& before, const Reader& now, const st
         const auto name = names[0] + names[1] + names[2] + names[3];
         const auto last = before.end_of_statement(at);
         const auto within = [&](const TestPlace& place) { return place.line >= at && place.line <= last; };
-        const bool any_leaves = std::ranges::any_of(
-            places_, [&](const TestPlace& place) { return within(place) && !staying_.contains(place.id); });
-        const bool any_stays = std::ranges::any_of(
-            places_, [&](const TestPlace& place) { return within(place) && staying_.contains(place.id); });
+        const bool any_leaves =
+            std::ranges::any_of(places_, [&](const TestPlace& place) { return within(place) && !staying_.contains(place.id); });
+        const bool any_stays =
+            std::ranges::any_of(places_, [&](const TestPlace& place) { return within(place) && staying_.contains(place.id); });
         const bool named = std::ranges::any_of(staying_, [&](const std::string& id) {
             const auto parts = split_by(id, "::");
             return std::ranges::find(parts, name) != parts.end();
@@ -442,18 +442,19 @@ void LeavingTests::find_suites(const Reader& before, const Reader& now, const st
 
 void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
     const auto is_in_a_test = [&](std::size_t at) {
-        return std::ranges::any_of(places_,
-                                   [&](const TestPlace& place) { return at >= place.first && at <= place.last; });
+        return std::ranges::any_of(places_, [&](const TestPlace& place) { return at >= place.first && at <= place.last; });
     };
     /// Members of types other than classes of tests may act without being named.
     const auto stands_well = [&](std::size_t at) {
         auto margin = margin_of_line(lines_[at]);
         for (auto line = at; line-- > 0 && margin > 0;) {
-            if (is_blank_line(before.blanked[line]) || before.in_text[line] || margin_of_line(lines_[line]) >= margin) { continue; }
+            if (is_blank_line(before.blanked[line]) || before.in_text[line] || margin_of_line(lines_[line]) >= margin) {
+                continue;
+            }
             margin = margin_of_line(lines_[line]);
             const auto last = before.end_of_statement(line);
-            const bool holds_tests = std::ranges::any_of(
-                places_, [&](const TestPlace& place) { return place.line > line && place.line <= last; });
+            const bool holds_tests =
+                std::ranges::any_of(places_, [&](const TestPlace& place) { return place.line > line && place.line <= last; });
             if (!holds_tests) { return false; }
         }
         return true;
@@ -463,8 +464,8 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         const auto names = names_defined(before.blanked[at]);
         if (names.empty()) { continue; }
         const auto last = before.end_of_statement(at);
-        const bool holds_tests = std::ranges::any_of(
-            places_, [&](const TestPlace& place) { return place.line >= at && place.line <= last; });
+        const bool holds_tests =
+            std::ranges::any_of(places_, [&](const TestPlace& place) { return place.line >= at && place.line <= last; });
         if (holds_tests) { continue; }
         const auto first = before.begin_of(at);
         bool plain = now.lost(before, at, last) && stands_well(at);

@@ -20,10 +20,10 @@ namespace agentforge::kernel {
 struct LeavingPart {
     enum class Kind : unsigned char { test = 1, suite, definition, import };
     Kind kind = Kind::test;
-    std::string id;              ///< Of a test, without parameters. Empty for other parts.
-    std::uint64_t first = 0;     ///< The first and last line, from 1, in the file before the task.
+    std::string id;           ///< Of a test, without parameters. Empty for other parts.
+    std::uint64_t first = 0;  ///< The first and last line, from 1, in the file before the task.
     std::uint64_t last = 0;
-    std::string replacement{};   ///< Of an import: the lines that stand there now. Empty: none.
+    std::string replacement{};  ///< Of an import: the lines that stand there now. Empty: none.
 };
 
 /// A test file of which outdated tests leave.

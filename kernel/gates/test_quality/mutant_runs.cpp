@@ -174,8 +174,7 @@ Result<void> MutantRuns::put_lines_back(const GateCall& call, const Language& la
     AF_TRY(const auto changes, checkout_.changes(request.red_tree, call.tree));
     for (const auto& change : changes) {
         if (!language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
-        AF_TRY(const auto before,
-               checkout_.file(request.red_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto before, checkout_.file(request.red_tree, change.old_path.empty() ? change.path : change.old_path));
         AF_TRY(const auto now, checkout_.file(call.tree, change.path));
         if (!before || before->size() > largest || now.value_or("").size() > largest) { continue; }
         auto contents = now ? with_removed_lines(*before, *now) : std::vector<std::string>{*before};
@@ -232,9 +231,7 @@ Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& requ
         evidence.tried.push_back(std::move(tried));
     }
     const bool removes = !guards_only && also_removes(call.baseline->request) && !evidence.removal.only_removes;
-    if (removes && !unproven_requirements(evidence).empty()) {
-        AF_CHECK(put_lines_back(call, *found, request, evidence, stop));
-    }
+    if (removes && !unproven_requirements(evidence).empty()) { AF_CHECK(put_lines_back(call, *found, request, evidence, stop)); }
     evidence.mutated = true;
     return {};
 }

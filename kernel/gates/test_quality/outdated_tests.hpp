@@ -47,12 +47,13 @@ struct ChangedTest {
 /// A name that refers to no test of a run.
 struct UnknownTest {
     std::string name;
-    std::string file;                      ///< Its file, if the run has tests of it.
-    std::vector<std::string> nearest = {}; ///< Up to three ids that are similar, or from the same file.
+    std::string file;                       ///< Its file, if the run has tests of it.
+    std::vector<std::string> nearest = {};  ///< Up to three ids that are similar, or from the same file.
 };
 
 /// Returns the names that refer to no test of the run. Leaves out names in a file whose tests the run could not list.
-[[nodiscard]] std::vector<UnknownTest> unknown_tests(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests);
+[[nodiscard]] std::vector<UnknownTest> unknown_tests(const std::vector<std::string>& names,
+                                                     const std::vector<TestOutcome>& tests);
 
 /// Returns one line that describes a changed test for people: its id, old and new lines, `why` the specification calls it
 /// outdated, and a hash of the lines.

@@ -61,8 +61,8 @@ public:
     /// True if a test noticed removed lines, if some removed line has to do with the request, or if a definition was removed
     /// together with its calls.
     [[nodiscard]] bool shows_what_was_asked() const;
-    /// True if the request names definitions or files that are gone, and all other removed definitions belong to these: they share
-    /// a name that no code has any more.
+    /// True if the request names definitions or files that are gone, and all other removed definitions belong to these: they
+    /// share a name that no code has any more.
     [[nodiscard]] bool removed_by_name(const RemovalRequest& request) const;
     /// True if a removed name has this word: then "create" in a request is the name of something, not a verb.
     [[nodiscard]] bool removes_name_with(const std::string& word) const;

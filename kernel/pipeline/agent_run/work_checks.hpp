@@ -31,7 +31,8 @@ public:
     /// Runs a gate on the current tree. Errors: those of `run_and_record_gate`.
     [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request);
     /// Checks an artifact that the agent hands in: its contract, then the exit gate on the recorded tree, or the evidence if the
-    /// artifact hands an earlier stage's work back. Errors: AF-ORCH-023 … 025, AF-ORCH-034, AF-ORCH-035; those of `run_and_record_gate`.
+    /// artifact hands an earlier stage's work back. Errors: AF-ORCH-023 … 025, AF-ORCH-034, AF-ORCH-035; those of
+    /// `run_and_record_gate`.
     [[nodiscard]] Result<void> complete(const json::object& artifact);
     /// Returns the verdicts of the newest gates, as agents see them.
     [[nodiscard]] Result<json::object> verification_status();
