@@ -23,11 +23,14 @@ namespace agentforge::kernel {
 namespace {
 
 /// Adds the existing tests of a file with changed or removed lines.
-void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now) {
+void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now,
+                       const CodeRules& rules) {
     std::vector<TestOutcome> tests;
     std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests),
                          [&](const TestOutcome& test) { return test.file == file; });
-    for (ChangedTest& test : changed_tests(before, now, tests)) {
+    std::set<std::string> outdated;
+    for (const auto& id : evidence.outdated) { outdated.insert(without_parameters(id)); }
+    for (ChangedTest& test : changed_tests(before, now, tests, outdated, rules)) {
         test.file = file;
         evidence.changed.push_back(std::move(test));
     }
@@ -170,7 +173,7 @@ Result<void> RedGate::Judgment::sort_file_with_tests(const std::string& path, co
         split_inline_tests(declared != kernel_files_.end() ? declared->second : base.value_or(""), language_->inline_begins);
     const auto after = split_inline_tests(content, language_->inline_begins);
     (before.code == after.code ? evidence_.test_paths : evidence_.foreign_paths).push_back(path);
-    if (base) { add_changed_tests(evidence_, path, before.tests, after.tests); }
+    if (base) { add_changed_tests(evidence_, path, before.tests, after.tests, language_->code); }
     if (!after.tests.empty()) { files_.insert(path); }
     return {};
 }
@@ -182,7 +185,7 @@ Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const st
     const auto there =
         evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
     const bool lists_sources = path == "CMakeLists.txt" || path.ends_with("/CMakeLists.txt");
-    add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content);
+    add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content, language_->code);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};
 }

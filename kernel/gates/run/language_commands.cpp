@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -478,6 +479,12 @@ Result<std::optional<ProcessOutcome>> LanguageCommands::run(const Language& lang
     return std::optional<ProcessOutcome>(std::move(outcome).value());
 }
 
+bool was_killed(const ProcessOutcome& outcome) {
+    constexpr int signalled = 128;  // A shell's exit code for a command that a signal ended.
+    return outcome.timed_out || outcome.exit_code == signalled + SIGTERM || outcome.exit_code == signalled + SIGKILL ||
+           outcome.exit_code == signalled + SIGXCPU;
+}
+
 Result<std::vector<json::object>> LanguageCommands::run_for_lines(const Language& language, const std::string& command,
                                                                   const std::string& tree, const json::object& input,
                                                                   const Stop& stop) {
@@ -490,9 +497,10 @@ Result<std::vector<json::object>> LanguageCommands::run_for_lines(const Language
     const auto failed = [&](const std::string& how) {
         return Error{"AF-GATE-003", "The command `" + command + "` of " + language.name + " " + how + ".",
                      ellipsis(sanitize_utf8(outcome->err), 500), "Run `agentforge doctor`; the language file names the program.",
-                     outcome->timed_out ? ErrorKind::timeout : ErrorKind::unavailable};
+                     was_killed(*outcome) ? ErrorKind::timeout : ErrorKind::unavailable};
     };
     if (outcome->timed_out) { return failed("did not finish in time"); }
+    if (was_killed(*outcome)) { return failed("was killed (exit code " + std::to_string(outcome->exit_code) + ")"); }
     if (outcome->exit_code != 0) { return failed("ended with exit code " + std::to_string(outcome->exit_code)); }
     std::vector<json::object> lines;
     std::string_view text = outcome->out;

@@ -256,6 +256,9 @@ private:
 /// of a killed replay, before they are removed.
 void remove_plain_runs(const std::filesystem::path& folder);
 
+/// True if a command ended because of a time limit or a signal that others send: then its failure says nothing about the tree.
+[[nodiscard]] bool was_killed(const ProcessOutcome& outcome);
+
 /// Reads a file that a run wrote: a regular file with one link, without following a symbolic link. Returns nothing if the run
 /// left something else there, or more than `limit` bytes.
 [[nodiscard]] std::optional<std::string> read_run_file(const std::filesystem::path& path, std::size_t limit);

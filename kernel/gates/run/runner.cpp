@@ -460,15 +460,19 @@ Result<TestRun> LanguageCommands::run_native(const Language& language, const Tes
 
 namespace {
 
-/// Says why a coverage command that failed has measured nothing. The command itself may print the reason.
+/// Says why a coverage command that failed has measured nothing. The command itself may print the reason. If it was killed,
+/// nobody knows what the tests run.
 LanguageCommands::LinesRun lines_not_measured(const ProcessOutcome& outcome) {
     constexpr std::string_view said = "agentforge: not measured: ";
     const auto text = outcome.out + "\n" + outcome.err;
     const auto at = text.rfind(said);
     LanguageCommands::LinesRun result;
-    result.failed = at == std::string::npos || outcome.timed_out;
-    if (outcome.timed_out) {
-        result.reason = "coverage was not measured in time";
+    const bool killed = was_killed(outcome);
+    result.failed = at == std::string::npos && !killed;
+    if (killed) {
+        result.reason = outcome.timed_out
+                            ? "the coverage command did not finish in time"
+                            : "the coverage command was killed (exit code " + std::to_string(outcome.exit_code) + ")";
     } else if (result.failed) {
         result.reason =
             "the coverage command ended with exit code " + std::to_string(outcome.exit_code) + ": " + last_output_line(text);

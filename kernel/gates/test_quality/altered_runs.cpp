@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -12,24 +13,32 @@
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
+#include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/varied_calls.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
-/// Adds tests that are not outdated but share a file with outdated ones, if they fail in its former version: a change to shared
-/// lines may hide the failure.
-void add_former_failures(const GreenEvidence& green, const std::set<std::string>& outdated, const TestRun& run,
-                         TestQualityEvidence& evidence) {
+/// Returns the tests that passed before the task, share a file with outdated ones, and are not outdated themselves.
+std::vector<TestOutcome> neighbours_of_outdated(const GreenEvidence& green, const std::set<std::string>& outdated) {
     std::set<std::string> files;
     for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
-    for (const auto& before : green.base_tests) {
-        const bool flaky = std::ranges::find(green.flaky, before.id) != green.flaky.end();
-        if (before.status != TestStatus::passed || flaky || before.id == before.file || outdated.contains(before.id) ||
-            !files.contains(before.file)) {
-            continue;
-        }
+    std::vector<TestOutcome> neighbours;
+    std::ranges::copy_if(green.base_tests, std::back_inserter(neighbours), [&](const TestOutcome& test) {
+        const bool flaky = std::ranges::find(green.flaky, test.id) != green.flaky.end();
+        return test.status == TestStatus::passed && !flaky && test.id != test.file && !outdated.contains(test.id) &&
+               files.contains(test.file);
+    });
+    return neighbours;
+}
+
+/// Adds tests that are not outdated but share a file with outdated ones, if they fail in its former version: a change to shared
+/// lines may hide the failure.
+void add_former_failures(const std::vector<TestOutcome>& neighbours, const std::string& file, const TestRun& run,
+                         TestQualityEvidence& evidence) {
+    for (const auto& before : neighbours) {
+        if (before.file != file) { continue; }
         const auto* now = outcome_with(run.tests, before.id);
         if (run.trusted && now != nullptr && now->status == TestStatus::passed) { continue; }
         TestOutcome failed = now != nullptr ? *now : before;
@@ -40,9 +49,97 @@ void add_former_failures(const GreenEvidence& green, const std::set<std::string>
     }
 }
 
+/// True if tests of this file ran.
+bool has_loaded(const TestRun& run, const std::string& file) {
+    return run.trusted && is_built(run) && std::ranges::any_of(run.tests, [&](const TestOutcome& test) {
+               return test.file == file && test.id != file && test.status != TestStatus::not_collected;
+           });
+}
+
+/// Runs a test file without what had to leave with its outdated tests: its former version does not load, because it imports or
+/// calls something that the change removes.
+class FormerFileRuns {
+public:
+    using Run = std::function<Result<TestRun>(const std::string& content)>;
+    FormerFileRuns(const LeavingTests& leaving, std::string file, const std::vector<TestOutcome>& neighbours,
+                   const std::set<std::string>& outdated, Run run)
+        : leaving_(leaving), file_(std::move(file)), neighbours_(neighbours), outdated_(outdated), run_(std::move(run)) {}
+
+    Result<void> judge(TestQualityEvidence& evidence) {
+        const auto& parts = leaving_.parts();
+        std::set<std::size_t> others;
+        for (std::size_t at = 0; at < parts.size(); ++at) {
+            if (parts[at].kind != LeavingPart::Kind::import) { others.insert(at); }
+        }
+        // A language that looks names up when a test runs needs only its imports changed.
+        AF_TRY(const auto whole, run_(leaving_.rest(others)));
+        if (has_loaded(whole, file_)) {
+            add_outcomes(whole, evidence);
+            add_former_failures(neighbours_, file_, whole, evidence);
+            return put_back(others, evidence);
+        }
+        AF_TRY(const auto rest, run_(leaving_.rest()));
+        add_former_failures(neighbours_, file_, rest, evidence);
+        AF_CHECK(put_tests_back(evidence));
+        return put_back({}, evidence);
+    }
+
+private:
+    void add_outcomes(const TestRun& run, TestQualityEvidence& evidence) const {
+        for (const auto& test : run.tests) {
+            if (outdated_.contains(test.id)) { evidence.outdated.push_back(test); }
+        }
+    }
+
+    /// Puts outdated tests back, each alone with the helpers that left. One that passes was not outdated.
+    Result<void> put_tests_back(TestQualityEvidence& evidence) {
+        constexpr std::size_t most = 10;
+        const auto& parts = leaving_.parts();
+        std::set<std::size_t> helpers;
+        std::vector<std::size_t> tests;
+        for (std::size_t at = 0; at < parts.size(); ++at) {
+            const auto kind = parts[at].kind;
+            if (kind == LeavingPart::Kind::test) { tests.push_back(at); }
+            if (kind == LeavingPart::Kind::suite || kind == LeavingPart::Kind::definition) { helpers.insert(at); }
+        }
+        tests.resize(std::min(tests.size(), most));
+        for (const auto at : tests) {
+            auto with = helpers;
+            with.insert(at);
+            AF_TRY(auto run, run_(leaving_.rest(with)));
+            if (!has_loaded(run, file_) && !helpers.empty()) { AF_TRY(run, run_(leaving_.rest({at}))); }
+            std::erase_if(run.tests, [&](const TestOutcome& test) { return without_parameters(test.id) != parts[at].id; });
+            if (has_loaded(run, file_)) { add_outcomes(run, evidence); }
+        }
+        return {};
+    }
+
+    /// Puts single helpers and imports back: the tests that stay must not notice. `with`: the other parts that are there.
+    Result<void> put_back(const std::set<std::size_t>& with, TestQualityEvidence& evidence) {
+        constexpr std::size_t most = 5;
+        const auto& parts = leaving_.parts();
+        std::size_t tried = 0;
+        for (std::size_t at = 0; at < parts.size() && tried < most; ++at) {
+            if (with.contains(at) || parts[at].kind == LeavingPart::Kind::test || !parts[at].replacement.empty()) { continue; }
+            auto back = with;
+            back.insert(at);
+            ++tried;
+            AF_TRY(const auto run, run_(leaving_.rest(back)));
+            if (has_loaded(run, file_)) { add_former_failures(neighbours_, file_, run, evidence); }
+        }
+        return {};
+    }
+
+    const LeavingTests& leaving_;
+    std::string file_;
+    const std::vector<TestOutcome>& neighbours_;
+    const std::set<std::string>& outdated_;
+    Run run_;
+};
+
 }  // namespace
 
-Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const GateCall& call) {
+Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const Language& language, const GateCall& call) {
     const GateBaseline& baseline = *call.baseline;
     std::set<std::string> ids;
     std::map<std::string, std::vector<TestOutcome>> files;
@@ -55,7 +152,9 @@ Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const GateCall& c
                              [&](const TestOutcome& test) { return test.file == file; });
         AF_TRY(const auto before, checkout_.file(baseline.base_tree, file));
         AF_TRY(const auto now, checkout_.file(call.tree, file));
-        const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests);
+        std::set<std::string> names;
+        for (const auto& test : outdated) { names.insert(without_parameters(test.id)); }
+        const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests, names, language.code);
         for (const auto& test : outdated) {
             if (std::ranges::any_of(changed, [&](const ChangedTest& each) { return each.id == without_parameters(test.id); })) {
                 ids.insert(test.id);
@@ -68,7 +167,7 @@ Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const GateCall& c
 Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                            const Stop& stop) {
     AF_TRY(const auto* found, languages_.of(call.tree));
-    AF_TRY(const std::set<std::string> outdated, changed_as_outdated(call));
+    AF_TRY(const std::set<std::string> outdated, changed_as_outdated(*found, call));
     std::set<std::string> ids;
     std::map<std::string, std::string> old_files;
     for (const auto& before : green.base_tests) {
@@ -81,17 +180,43 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
         old_files.emplace(before.file, std::move(*content));
     }
     if (ids.empty()) { return {}; }
-    TestSelection selection;
-    for (const auto& [file, content] : old_files) { selection.files.push_back(file); }
-    selection.instead = std::move(old_files);
-    selection.purpose = "removed-tests";
-    AF_TRY(const auto run, commands_.run_tests(*found, call.tree, selection, stop));
-    for (const auto& test : run.tests) {
-        if (run.trusted && ids.contains(test.id)) {
-            (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
+    const auto run_files = [&](std::map<std::string, std::string> files) {
+        TestSelection selection;
+        for (const auto& [file, content] : files) { selection.files.push_back(file); }
+        selection.instead = std::move(files);
+        selection.purpose = "removed-tests";
+        return commands_.run_tests(*found, call.tree, selection, stop);
+    };
+    AF_TRY(const auto together, run_files(old_files));
+    const auto neighbours = neighbours_of_outdated(green, outdated);
+    for (const auto& [file, content] : old_files) {
+        // A file that does not build must not hide what another one shows.
+        auto run = together;
+        if (!is_built(together) && old_files.size() > 1) { AF_TRY(run, run_files({{file, content}})); }
+        for (const auto& test : run.tests) {
+            if (run.trusted && test.file == file && ids.contains(test.id)) {
+                (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
+            }
         }
+        AF_TRY(const auto now, checkout_.file(call.tree, file));
+        if (has_loaded(run, file) || !now) {
+            add_former_failures(neighbours, file, run, evidence);
+            continue;
+        }
+        std::vector<TestOutcome> tests;
+        std::ranges::copy_if(green.base_tests, std::back_inserter(tests),
+                             [&](const TestOutcome& test) { return test.file == file; });
+        std::set<std::string> names;
+        for (const auto& id : outdated) { names.insert(without_parameters(id)); }
+        const LeavingTests leaving(content, *now, tests, names, found->code);
+        if (leaving.empty()) {
+            add_former_failures(neighbours, file, run, evidence);
+            continue;
+        }
+        AF_CHECK(FormerFileRuns(leaving, file, neighbours, outdated, [&](const std::string& text) {
+                     return run_files({{file, text}});
+                 }).judge(evidence));
     }
-    add_former_failures(green, outdated, run, evidence);
     return {};
 }
 

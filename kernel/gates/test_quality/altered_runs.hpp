@@ -41,7 +41,7 @@ public:
 
 private:
     /// Returns the ids of outdated tests whose lines the task has changed or removed.
-    [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const GateCall& call);
+    [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const Language& language, const GateCall& call);
 
     TreeCheckout& checkout_;
     TreeLanguages& languages_;

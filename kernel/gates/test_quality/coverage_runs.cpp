@@ -231,8 +231,8 @@ Result<Coverage> CoverageRuns::measure(const std::string& base_tree, const std::
             result.reason = first_line(std::string_view(lines.error().where).substr(at + said.size()));
             return result;
         }
-        result.problem =
-            lines.error().message + (lines.error().where.empty() ? "" : " (" + last_output_line(lines.error().where) + ")");
+        auto& why = lines.error().kind == ErrorKind::timeout ? result.reason : result.problem;
+        why = lines.error().message + (lines.error().where.empty() ? "" : " (" + last_output_line(lines.error().where) + ")");
         return result;
     }
     add_reported_lines(*lines, result);

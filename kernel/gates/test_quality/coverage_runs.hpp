@@ -23,7 +23,7 @@ struct CoveredLine {
 struct Coverage {
     bool measured = false;  ///< False without problem and reason: the language has no coverage command, or nothing changed.
     std::string problem;    ///< Why a required measurement failed.
-    std::string reason;     ///< Why it was skipped without failing: a tool is missing.
+    std::string reason;     ///< Why it was skipped without failing: a tool is missing, or the command was killed.
     std::size_t lines = 0;  ///< Changed lines that can be run.
     std::vector<CoveredLine> missing;  ///< Those that no test runs.
     /// Lines that may be written for the tests' values only; a person should check them. Without `tests`, it was not measured

@@ -119,15 +119,23 @@ Result<std::vector<MutantRuns::ResultMutant>> MutantRuns::result_mutants(const G
 Result<std::optional<TestRun>> MutantRuns::run_mutant(const Language& language, const std::string& tree,
                                                       const std::vector<std::string>& files, const Mutant& mutant,
                                                       MutationRequest& request, TestQualityEvidence& evidence, const Stop& stop) {
+    return run_instead(language, tree, files, {{mutant.file, mutant.content}}, request, evidence, stop);
+}
+
+Result<std::optional<TestRun>> MutantRuns::run_instead(const Language& language, const std::string& tree,
+                                                       const std::vector<std::string>& files,
+                                                       std::map<std::string, std::string> instead, MutationRequest& request,
+                                                       TestQualityEvidence& evidence, const Stop& stop) {
     // On a busy machine as many are tried as on an idle one, unless a test has already noticed one.
     const bool enough = evidence.tried.size() >= commands_.settings().mutants || has_noticed_one(evidence);
     const auto until = enough ? request.mutants_until : request.mutants_until + patience * limit_of(request);
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now());
     if (until <= std::chrono::steady_clock::now()) { evidence.cut_short = true; }
-    if (evidence.cut_short || is_link(checkout_, mutant.file)) { return std::optional<TestRun>(); }
+    const bool linked = std::ranges::any_of(instead, [&](const auto& file) { return is_link(checkout_, file.first); });
+    if (evidence.cut_short || linked) { return std::optional<TestRun>(); }
     TestSelection selection;
     selection.files = files;
-    selection.instead = {{mutant.file, mutant.content}};
+    selection.instead = std::move(instead);
     selection.purpose = gate_command::for_mutants;
     selection.at_most = std::max(std::chrono::seconds(5), left);
     AF_TRY(auto run, commands_.run_tests(language, tree, selection, stop));
@@ -171,6 +179,34 @@ Result<void> MutantRuns::try_results(const GateCall& call, const Language& langu
     return {};
 }
 
+Result<void> MutantRuns::put_lines_back(const GateCall& call, const Language& language, MutationRequest& request,
+                                        TestQualityEvidence& evidence, const Stop& stop) {
+    constexpr std::size_t most = 6;
+    constexpr std::size_t largest = 1UL << 20U;
+    std::map<std::string, std::string> whole;
+    std::vector<std::map<std::string, std::string>> possible;
+    AF_TRY(const auto changes, checkout_.changes(request.red_tree, call.tree));
+    for (const auto& change : changes) {
+        if (!language.sources.matches(change.path) || language.belongs_to_tests(change.path)) { continue; }
+        AF_TRY(const auto before, checkout_.file(request.red_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto now, checkout_.file(call.tree, change.path));
+        if (!before || before->size() > largest || now.value_or("").size() > largest) { continue; }
+        auto contents = now ? with_removed_lines(*before, *now) : std::vector<std::string>{*before};
+        if (contents.empty()) { continue; }
+        whole[change.path] = contents.front();
+        for (auto& content : contents) { possible.push_back({{change.path, std::move(content)}}); }
+    }
+    if (possible.empty()) { return {}; }
+    possible.insert(possible.begin(), std::move(whole));
+    possible.resize(std::min(possible.size(), most));
+    for (const auto& files : possible) {
+        if (evidence.cut_short || unproven_requirements(evidence).empty()) { break; }
+        AF_TRY(const auto run, run_instead(language, call.tree, request.files, files, request, evidence, stop));
+        if (run) { ++evidence.put_back; }
+    }
+    return {};
+}
+
 Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
                                      const Stop& stop) {
     AF_TRY(const auto* found, languages_.of(call.tree));
@@ -179,11 +215,14 @@ Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& requ
     const bool guards_only = evidence.fresh.empty();
     const auto before = guards_only ? call.baseline->base_tree : request.red_tree;
     AF_TRY(auto possible, mutants(*found, before, call.tree, false, call.baseline->request));
+    evidence.nothing_to_alter = evidence.removal.only_removes;
     // If the change only removes code, mutates the whole changed files.
     if (guards_only && (evidence.removal.only_removes ||
                         std::all_of(possible.begin(), possible.end(), [](const auto& each) { return each.empty(); }))) {
         AF_TRY(possible, mutants(*found, before, call.tree, true, call.baseline->request));
     }
+    evidence.nothing_to_alter =
+        evidence.nothing_to_alter && std::ranges::all_of(possible, [](const auto& each) { return each.empty(); });
     // Chooses more than needed: some do not build, and more are tried while a requirement's tests have noticed none.
     const auto chosen = choose_mutants(std::move(possible), 3 * most);
     request.mutants_until = std::chrono::steady_clock::now() + limit_of(request);
@@ -204,6 +243,8 @@ Result<void> MutantRuns::try_mutants(const GateCall& call, MutationRequest& requ
         tried.by_guard = guards_only && noticed_by(evidence.guards, run->tests) == Noticed::by_assertion;
         evidence.tried.push_back(std::move(tried));
     }
+    const bool removes = !guards_only && also_removes(call.baseline->request) && !evidence.removal.only_removes;
+    if (removes && !unproven_requirements(evidence).empty()) { AF_CHECK(put_lines_back(call, *found, request, evidence, stop)); }
     evidence.mutated = true;
     return {};
 }

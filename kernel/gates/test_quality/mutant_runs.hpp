@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -43,8 +44,9 @@ public:
                                                             const std::vector<std::string>& files, const Mutant& mutant,
                                                             MutationRequest& request, TestQualityEvidence& evidence,
                                                             const Stop& stop);
-    /// Runs tests on mutants of the change, as many as settings and time allow. Errors: AF-GATE-005 cancelled; git's and the
-    /// sandbox's own.
+    /// Runs tests on mutants of the change, as many as settings and time allow. If the request also removes something and a
+    /// requirement is unproven, puts the removed lines back: no other mutant can be made of them. Errors: AF-GATE-005 cancelled;
+    /// git's and the sandbox's own.
     [[nodiscard]] Result<void> try_mutants(const GateCall& call, MutationRequest& request, TestQualityEvidence& evidence,
                                            const Stop& stop);
 
@@ -55,6 +57,15 @@ private:
         bool declared = false;  ///< True if the specification declares it.
         AlteredResults altered;
     };
+    /// Runs these test files with other texts of files of the tree: see `run_mutant`.
+    [[nodiscard]] Result<std::optional<TestRun>> run_instead(const Language& language, const std::string& tree,
+                                                             const std::vector<std::string>& files,
+                                                             std::map<std::string, std::string> instead, MutationRequest& request,
+                                                             TestQualityEvidence& evidence, const Stop& stop);
+    /// Puts removed lines back, all together and then place by place, until each requirement has a test that notices. They prove
+    /// requirements only, and are no mutants of the code that is new.
+    [[nodiscard]] Result<void> put_lines_back(const GateCall& call, const Language& language, MutationRequest& request,
+                                              TestQualityEvidence& evidence, const Stop& stop);
     /// Returns a few functions that the specification declares, then a few others.
     [[nodiscard]] Result<std::vector<ResultMutant>> result_mutants(const GateCall& call, const Language& language,
                                                                    const std::string& before_tree);

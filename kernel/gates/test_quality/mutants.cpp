@@ -10,6 +10,8 @@
 #include <re2/re2.h>
 
 #include "base/text.hpp"
+#include "gates/language/source_text.hpp"
+#include "git/line_changes.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -862,6 +864,41 @@ bool same_code(std::string_view before, std::string_view after, const CodeRules&
         return result;
     };
     return essence(before) == essence(after);
+}
+
+std::vector<std::string> with_removed_lines(std::string_view before, std::string_view now) {
+    const auto old_lines = lines_of(before);
+    const auto new_lines = lines_of(now);
+    const auto text_of_lines = [](const std::vector<std::string_view>& lines, std::uint64_t first, std::uint64_t count) {
+        std::string text;
+        for (auto at = first; at < first + count && at <= lines.size(); ++at) { text += std::string(lines[at - 1]) + "\n"; }
+        return text;
+    };
+    std::vector<LineChange> removed;
+    for (const LineChange& change : line_changes(before, now).value_or({})) {
+        const auto old = text_of_lines(old_lines, change.old_first, change.old_count);
+        const auto fresh = text_of_lines(new_lines, change.new_first, change.new_count);
+        if (contains_word(old) && adds_no_words(fresh, old)) { removed.push_back(change); }
+    }
+    const auto with = [&](const std::vector<LineChange>& changes) {
+        std::string text;
+        std::uint64_t done = 0;  // Lines of `now`.
+        for (const LineChange& change : changes) {
+            // If no line is new there, `new_first` is the line before.
+            const auto until = change.new_count == 0 ? change.new_first : change.new_first - 1;
+            text += text_of_lines(new_lines, done + 1, until - done);
+            text += text_of_lines(old_lines, change.old_first, change.old_count);
+            done = until + change.new_count;
+        }
+        return text + text_of_lines(new_lines, done + 1, new_lines.size() - done);
+    };
+    std::vector<std::string> texts;
+    if (removed.empty()) { return texts; }
+    texts.push_back(with(removed));
+    for (const LineChange& change : removed) {
+        if (removed.size() > 1) { texts.push_back(with({change})); }
+    }
+    return texts;
 }
 
 }  // namespace agentforge::kernel

@@ -93,4 +93,8 @@ struct OtherExpectations {
 /// Returns whether two texts are the same except for comments and blanks, as far as the rules can tell.
 [[nodiscard]] bool same_code(std::string_view before, std::string_view after, const CodeRules& rules);
 
+/// Returns `now` with the lines of `before` that were only removed, or whose replacement adds no word: with all of them, then
+/// with those of each place. Empty if there are none.
+[[nodiscard]] std::vector<std::string> with_removed_lines(std::string_view before, std::string_view now);
+
 }  // namespace agentforge::kernel

@@ -9,7 +9,9 @@
 #include "base/hash.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "gates/engine/rules.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "git/line_changes.hpp"
 
@@ -211,9 +213,19 @@ std::string hash_of(const ChangedTest& test) {
     return sha256(text);
 }
 
-}  // namespace
+/// A line that one of two texts lacks, by its number and the test that it belongs to.
+struct LackingLine {
+    std::uint64_t number = 0;
+    std::string id;
+    std::string text;  ///< Trimmed.
+};
 
-std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests) {
+struct LackingLines {
+    std::vector<LackingLine> removed;
+    std::vector<LackingLine> added;
+};
+
+LackingLines lacking_lines(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests) {
     const auto changes = line_changes(before, now).value_or({});
     std::vector<Run> removed;
     std::vector<Run> added;
@@ -223,17 +235,86 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
     }
     const TestFile old_file(before, tests);
     const TestFile new_file(now, tests);
-    std::vector<ChangedTest> changed;
-    const auto of = [&](const std::string& id) { return std::ranges::find(changed, id, &ChangedTest::id); };
+    LackingLines lines;
     for (const std::uint64_t number : old_file.lines_missing_in(new_file, removed)) {
-        const std::string id = old_file.owner(number);
-        if (of(id) == changed.end()) { changed.push_back({.id = id, .line = number}); }
-        of(id)->before.emplace_back(stripped(old_file.line(number)));
+        lines.removed.push_back({number, old_file.owner(number), std::string(stripped(old_file.line(number)))});
     }
     for (const std::uint64_t number : new_file.lines_missing_in(old_file, added)) {
-        const auto test = of(new_file.owner(number));
-        if (test != changed.end()) { test->after.emplace_back(stripped(new_file.line(number))); }
+        lines.added.push_back({number, new_file.owner(number), std::string(stripped(new_file.line(number)))});
     }
+    return lines;
+}
+
+std::vector<ChangedTest> tests_with(const LackingLines& lines) {
+    std::vector<ChangedTest> changed;
+    const auto of = [&](const std::string& id) { return std::ranges::find(changed, id, &ChangedTest::id); };
+    for (const auto& each : lines.removed) {
+        if (of(each.id) == changed.end()) { changed.push_back({.id = each.id, .line = each.number}); }
+        of(each.id)->before.push_back(each.text);
+    }
+    for (const auto& each : lines.added) {
+        if (const auto test = of(each.id); test != changed.end()) { test->after.push_back(each.text); }
+    }
+    return changed;
+}
+
+/// The lines that differ although they do not leave with outdated tests. `whole`: all that differ.
+LackingLines lacking_besides(const LeavingTests& leaving, const LackingLines& whole, std::string_view now,
+                             const std::vector<TestOutcome>& tests) {
+    std::set<std::string> gone;
+    for (const auto& part : leaving.parts()) {
+        if (part.kind == LeavingPart::Kind::test) { gone.insert(part.id); }
+    }
+    std::vector<TestOutcome> staying;
+    std::ranges::copy_if(tests, std::back_inserter(staying),
+                         [&](const TestOutcome& test) { return !gone.contains(without_parameters(test.id)); });
+    const auto numbers = leaving.numbers_of_rest();
+    LackingLines lines = lacking_lines(leaving.rest(), now, staying);
+    std::erase_if(lines.removed, [&](LackingLine& each) {
+        each.number = numbers[each.number - 1];
+        return each.number == 0 || leaving.leaves(each.number);
+    });
+    // A line outside tests may belong to the outdated test above it. Its former version runs on the changed code.
+    std::map<std::uint64_t, std::string> owners;
+    for (const auto& each : whole.removed) { owners.emplace(each.number, each.id); }
+    for (auto& each : lines.removed) {
+        const auto owner = owners.find(each.number);
+        const bool of_outdated = owner != owners.end() && gone.contains(owner->second);
+        if (of_outdated && !leaving.is_in_staying_test(each.number)) { each.id = owner->second; }
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
+                                       const std::set<std::string>& outdated, const CodeRules& rules) {
+    const LackingLines whole = lacking_lines(before, now, tests);
+    const LeavingTests leaving(before, now, tests, outdated, rules);
+    if (leaving.empty()) { return tests_with(whole); }
+    // Shows each outdated test with its lines, and the first one with what leaves with the tests.
+    std::vector<ChangedTest> changed;
+    const auto all = tests_with(whole);
+    const auto old_lines = split_lines(before);
+    for (const auto& part : leaving.parts()) {
+        if (part.kind == LeavingPart::Kind::test) {
+            const auto found = std::ranges::find(all, part.id, &ChangedTest::id);
+            changed.push_back(found != all.end() ? *found : ChangedTest{.id = part.id, .line = part.first});
+            continue;
+        }
+        auto& test = changed.front();
+        for (auto line = part.first; line <= part.last; ++line) {
+            const std::string text(stripped(old_lines[line - 1]));
+            const bool shown = std::ranges::find(test.before, text) != test.before.end();
+            if (!text.empty() && !shown) { test.before.push_back(text); }
+        }
+        for (const auto line : split_lines(part.replacement)) { test.after.emplace_back(stripped(line)); }
+    }
+    for (auto& other : tests_with(lacking_besides(leaving, whole, now, tests))) {
+        const auto found = std::ranges::find(changed, other.id, &ChangedTest::id);
+        if (found == changed.end()) { changed.push_back(std::move(other)); }
+    }
+    std::ranges::stable_sort(changed, {}, &ChangedTest::line);
     return changed;
 }
 
@@ -286,17 +367,58 @@ std::string without_added_sources(std::string_view before, std::string_view now)
 }
 
 std::vector<std::string> tests_named(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
+    std::set<std::string> named;
+    for (const std::string_view name : names) {
+        bool found = false;
+        for (const TestOutcome& test : tests) {
+            const std::string id = without_parameters(test.id);
+            const bool is_end = !name.empty() && id.ends_with(name);
+            const bool fits = is_end ? name.size() == id.size() || !is_word(id[id.size() - name.size() - 1]) : name == test.id;
+            if (!fits || test.id == test.file) { continue; }
+            named.insert(test.id);
+            found = true;
+        }
+        // As RED may name them: `Class.test`, `suite > test`, a title with placeholders.
+        const auto end = name.find("::");
+        if (found || end == std::string_view::npos) { continue; }
+        const DeclaredTest declared{std::string(name.substr(0, end)), std::string(name.substr(end + 2)), ""};
+        for (const auto* test : outcomes_of(declared, tests)) { named.insert(test->id); }
+    }
     std::vector<std::string> ids;
     for (const TestOutcome& test : tests) {
-        if (test.id == test.file) { continue; }
-        const std::string id = without_parameters(test.id);
-        const bool named = std::ranges::any_of(names, [&](std::string_view name) {
-            if (name.empty() || !id.ends_with(name)) { return name == test.id; }
-            return name.size() == id.size() || !is_word(id[id.size() - name.size() - 1]);
-        });
-        if (named) { ids.push_back(test.id); }
+        if (named.contains(test.id)) { ids.push_back(test.id); }
     }
     return ids;
+}
+
+std::vector<UnknownTest> unknown_tests(const std::vector<std::string>& names, const std::vector<TestOutcome>& tests) {
+    constexpr std::size_t most = 3;
+    std::vector<UnknownTest> unknown;
+    for (const auto& name : names) {
+        if (tests.empty() || !tests_named({name}, tests).empty()) { continue; }
+        const auto file = name.substr(0, name.find("::"));
+        const auto in_file = [&](const TestOutcome& test) { return test.file == file && test.id != test.file; };
+        const bool broken = std::ranges::any_of(
+            tests, [&](const TestOutcome& test) { return test.id == file && test.status != TestStatus::passed; });
+        if (broken) { continue; }
+        std::vector<std::string> candidates;
+        const bool known_file = std::ranges::any_of(tests, in_file);
+        for (const auto& test : tests) {
+            const auto id = without_parameters(test.id);
+            const bool fits = known_file ? in_file(test) : test.id != test.file;
+            if (fits && std::ranges::find(candidates, id) == candidates.end()) { candidates.push_back(id); }
+        }
+        UnknownTest found{name, known_file ? file : std::string(), {}};
+        while (found.nearest.size() < most && !candidates.empty()) {
+            const auto near = nearest(name, candidates);
+            const auto at = near.empty() ? candidates.begin() : std::ranges::find(candidates, near);
+            if (near.empty() && !known_file && !found.nearest.empty()) { break; }
+            found.nearest.push_back(*at);
+            candidates.erase(at);
+        }
+        unknown.push_back(std::move(found));
+    }
+    return unknown;
 }
 
 std::string changed_test_line(const ChangedTest& test, std::string_view why) {

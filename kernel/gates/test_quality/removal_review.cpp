@@ -1075,6 +1075,30 @@ bool RemovalReview::leaves_what_was_asked() const {
     return had_object_ || (pieces_.empty() && !replaced_other_);
 }
 
+bool RemovalReview::removed_by_name(const RemovalRequest& request) const {
+    std::set<std::string> names;
+    std::set<const Piece*> found;
+    const auto shares = [&](const Piece& piece) {
+        return std::ranges::any_of(piece.given, [&](const auto& name) { return names.contains(name); });
+    };
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (const auto& piece : pieces_) {
+            if (piece.kind == Piece::Kind::import || found.contains(&piece)) { continue; }
+            const bool is_file = whole_.at(piece.lines.file).empty();
+            const bool named = std::ranges::any_of(piece.given, [&](const auto& name) { return request.names(name); }) ||
+                               (is_file && request.names(file_stem(piece.lines.file)));
+            if (!named && !shares(piece)) { continue; }
+            found.insert(&piece);
+            names.insert(piece.given.begin(), piece.given.end());
+            grown = true;
+        }
+    }
+    return !found.empty() && std::ranges::all_of(pieces_, [&](const Piece& piece) {
+        return piece.kind != Piece::Kind::definition || found.contains(&piece);
+    });
+}
+
 bool RemovalReview::removes_name_with(const std::string& word) const {
     return std::ranges::any_of(pieces_, [&](const Piece& piece) { return piece.parts.contains(word); });
 }

@@ -68,6 +68,9 @@ public:
     [[nodiscard]] bool shows_what_was_asked() const;
     /// True if nothing that the request asks to remove is gone or replaced, although the code had it.
     [[nodiscard]] bool leaves_what_was_asked() const;
+    /// True if the request names definitions or files that are gone, and all other removed definitions belong to these: they
+    /// share a name that no code has any more.
+    [[nodiscard]] bool removed_by_name(const RemovalRequest& request) const;
     /// True if a removed name has this word: then "create" in a request is the name of something, not a verb.
     [[nodiscard]] bool removes_name_with(const std::string& word) const;
 
@@ -143,6 +146,7 @@ struct RemovalEvidence {
     bool removed_nothing = false;         ///< The request also asks to make something, and the change only does that.
     bool shows_what_was_asked = true;     ///< Something that has to do with the request, or that a test notices, was removed.
     std::vector<RemovedLines> unnoticed;  ///< Lines that nothing accounts for, and that no test notices when they are put back.
+    bool removed_by_name = false;         ///< RemovalReview::removed_by_name
     std::int64_t tried = 0;               ///< How often lines were put back.
 };
 

@@ -105,6 +105,11 @@ bool asks_to_remove(std::string_view request) {
     return RE2::PartialMatch(re2::StringPiece(request.data(), request.size()), removes);
 }
 
+bool also_removes(std::string_view request) {
+    static const RE2 removes(R"((?i)\b(?:remov(?:e|es|ing)|delet(?:e|es|ing)|drop(?:s|ping)?|get rid of)\b)");
+    return RE2::PartialMatch(re2::StringPiece(request.data(), request.size()), removes);
+}
+
 bool asks_for_documentation(std::string_view request) {
     static const RE2 writes(
         R"((?i)^\W*(?:please\W+)?(?:(?:document|comment|describe|explain|proofread)\b|\w+(?:\W+\w+){0,2}?\W+(?:docs?|documentation|docstrings?|readme|comments?|changelog|licen[cs]e|typos?|wording|spelling)\b))");
@@ -381,6 +386,8 @@ void TestQualityJudgment::judge_requirements() {
 void TestQualityJudgment::judge_untested_change() {
     if (new_tests_ || !evidence_.code_changed || !evidence_.mutated) { return; }
     const std::string need = "Code has changed without a new test that fails without the change, ";
+    // What the request names is gone, and nothing that is left could be altered.
+    if (evidence_.nothing_to_alter && evidence_.removal.removed_by_name) { return; }
     if (!guarded_) {
         return refuse(need + "and no guard fails when the changed code is altered" +
                       (survived_.empty() ? "" : " (" + describe(*survived_.front()) + ")") +
@@ -403,7 +410,8 @@ void TestQualityJudgment::report_facts() {
     facts["unnamed_files"] = json::array(evidence_.unnamed_files.begin(), evidence_.unnamed_files.end());
     const char* without_tests = evidence_.code_changed ? "unchanged" : "documentation";
     facts["behaviour"] = new_tests_ ? "tested" : without_tests;
-    if (evidence_.removal.tried > 0) { facts["removals_tried"] = evidence_.removal.tried; }
+    const auto put_back = evidence_.removal.tried + evidence_.put_back;
+    if (put_back > 0) { facts["removals_tried"] = put_back; }
     if (evidence_.mutated) { report_mutants(); }
 }
 

@@ -40,9 +40,11 @@ struct TestQualityEvidence {
     RemovalEvidence removal;
     /// Something besides tests, documentation and comments differs from the user's commit.
     bool code_changed = true;
-    bool mutated = false;                         ///< Mutants were requested. False: the fields below mean nothing.
-    std::vector<TriedMutant> tried;               ///< Mutants that could be built and run.
-    bool cut_short = false;                       ///< Time ran out before all of them were tried.
+    bool mutated = false;            ///< Mutants were requested. False: the fields below mean nothing.
+    std::vector<TriedMutant> tried;  ///< Mutants that could be built and run.
+    bool cut_short = false;          ///< Time ran out before all of them were tried.
+    std::int64_t put_back = 0;       ///< How often removed lines were put back to prove a requirement of a removal.
+    bool nothing_to_alter = false;   ///< The change only removes code, and no mutant can be made of the files that it changed.
     std::vector<std::string> text_tests;          ///< New tests that pass if the change is present only as comments.
     std::vector<std::string> form_tests;          ///< New tests that fail if a statement without effect is added to the change.
     std::vector<std::string> without_assertions;  ///< RED's tests in which no assertion ran, and that never failed at one.
@@ -101,6 +103,9 @@ struct TestQualityEvidence {
 
 /// True if the request begins by asking to remove something. Understands English only.
 [[nodiscard]] bool asks_to_remove(std::string_view request);
+
+/// True if the request asks to remove something, perhaps among other things. Understands English only.
+[[nodiscard]] bool also_removes(std::string_view request);
 
 /// True if the request asks for documentation, comments or wording only. Understands English only.
 [[nodiscard]] bool asks_for_documentation(std::string_view request);

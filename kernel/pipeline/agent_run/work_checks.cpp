@@ -2,10 +2,12 @@
 #include "pipeline/agent_run/work_checks.hpp"
 
 #include "base/disk_failure.hpp"
+#include "base/json_fields.hpp"
 #include "config/gate_names.hpp"
 #include "config/verification.hpp"
 #include "contracts/names.hpp"
 #include "gates/failures.hpp"
+#include "gates/test_quality/outdated_tests.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
@@ -49,6 +51,7 @@ Result<void> WorkChecks::complete(const json::object& artifact) {
     AF_CHECK(satisfy_contract(artifact));
     if (contract_->name() == contract_name::specification || contract_->extends() == contract_name::specification) {
         AF_CHECK(try_interfaces(artifact));
+        AF_CHECK(find_outdated_tests(artifact));
     }
     if (const json::object* claim = hand_back_of(artifact)) { return hand_back(*claim); }
     return exit_gate_.empty() ? Result<void>() : pass_exit_gate(artifact);
@@ -99,6 +102,37 @@ Result<void> WorkChecks::try_interfaces(const json::object& specification) {
     auto tried = run_.task_workspace.try_specification(workspace_.tree(), specification, run_.stop());
     if (tried.ok() || !is_undeclarable(tried.error())) { return {}; }
     return std::move(tried).error();
+}
+
+/// A name that no test has would be ignored: the gate of the next stage would refuse the change of the test that was meant.
+Result<void> WorkChecks::find_outdated_tests(const json::object& specification) {
+    std::vector<std::string> names;
+    for (const json::object& each : objects_of(specification, "outdated_tests")) { names.push_back(text_of(each, "test")); }
+    if (names.empty()) { return {}; }
+    const StageClock::Pause measuring(run_.clock);
+    const auto measured = ensure_baseline(run_.session, run_.task_workspace, run_.services.events, run_.stop());
+    if (!measured.ok()) {  // Reported later, when tests need it.
+        return measured.error().kind == ErrorKind::cancelled ? measured : Result<void>();
+    }
+    AF_TRY(const auto baseline, newest_report(run_.session, gate_name::baseline));
+    if (!baseline) { return {}; }
+    const auto has = [&](const char* fact, bool value) {
+        const auto* found = baseline->facts.if_contains(fact);
+        return found != nullptr && *found == json::value(value);
+    };
+    if (has("believed", false) || has("not_built", true)) { return {}; }  // Nobody knows which tests there are.
+    std::string unknown;
+    for (const UnknownTest& each : unknown_tests(names, baseline->tests)) {
+        unknown += (unknown.empty() ? "" : "; ") + ("`" + each.name + "` is no test of the suite");
+        if (!each.nearest.empty()) {
+            unknown += each.file.empty() ? " (nearest: " : " (" + each.file + " has: ";
+            for (const auto& near : each.nearest) { unknown += (near == each.nearest.front() ? "" : ", ") + near; }
+            unknown += ")";
+        }
+    }
+    if (unknown.empty()) { return {}; }
+    return Error{"AF-ORCH-035", "outdated_tests names a test that does not exist: " + unknown, "",
+                 "name each test by its id, with its file and suite, and call complete again", ErrorKind::invalid};
 }
 
 /// The model's claim about a test counts only if the gate's run on this exact tree confirms it.

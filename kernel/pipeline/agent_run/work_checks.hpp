@@ -31,7 +31,8 @@ public:
     /// Runs a gate on the current tree. Errors: those of `run_and_record_gate`.
     [[nodiscard]] Result<GateReport> run_gate(const GateRequest& request);
     /// Checks an artifact that the agent hands in: its contract, then the exit gate on the recorded tree, or the evidence if the
-    /// artifact hands an earlier stage's work back. Errors: AF-ORCH-023 … 025, AF-ORCH-034; those of `run_and_record_gate`.
+    /// artifact hands an earlier stage's work back. Errors: AF-ORCH-023 … 025, AF-ORCH-034, AF-ORCH-035; those of
+    /// `run_and_record_gate`.
     [[nodiscard]] Result<void> complete(const json::object& artifact);
     /// Returns the verdicts of the newest gates, as agents see them.
     [[nodiscard]] Result<json::object> verification_status();
@@ -46,6 +47,7 @@ private:
     [[nodiscard]] Result<GateReport> measured_for_action(const GateRequest& request, const json::object* candidate);
     [[nodiscard]] Result<void> satisfy_contract(const json::object& artifact);
     [[nodiscard]] Result<void> try_interfaces(const json::object& specification);
+    [[nodiscard]] Result<void> find_outdated_tests(const json::object& specification);
     [[nodiscard]] Result<void> hand_back(const json::object& claim);
     [[nodiscard]] Result<void> pass_exit_gate(const json::object& artifact);
 

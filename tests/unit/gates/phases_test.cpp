@@ -250,6 +250,20 @@ TEST(RefactorGate, measures_coverage_if_a_test_unsets_the_tracer) {
                           "so lines may have been run unseen"));
 }
 
+TEST(RefactorGate, coverage_is_unknown_if_its_command_was_killed) {
+    SlugProject project;
+    const std::string kills =
+        "import os\nimport signal\nimport sys\nimport unittest\nimport slug\n\nclass TestAlone(unittest.TestCase):\n"
+        "    def test_alone(self):\n        if sys.gettrace():\n            os.kill(os.getpid(), signal.SIGTERM)\n"
+        "        self.assertTrue(callable(slug.slugify))\n";
+    for (const auto* tree : {"base", "red", "green"}) { project.tree(tree)["tests/test_alone.py"] = kills; }
+    const auto report = project.gate("conformance", "green", {}, {{"enforcement", "all"}});
+    EXPECT_TRUE(report.passed) << joined(report.blocking_issues);
+    EXPECT_THAT(std::string(report.facts.at("coverage").as_string()),
+                ::testing::AllOf(::testing::StartsWith("not measured: "), HasSubstr("was killed (exit code 143)")));
+    EXPECT_FALSE(report.facts.contains("coverage_percent"));
+}
+
 TEST(RefactorGate, a_finding_in_a_locked_test_is_reported_and_does_not_block) {
     SlugProject project;
     const std::string twisted = "\n# fmt: " + std::string(200, 'x') + "\n";

@@ -465,5 +465,39 @@ TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it)
     EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
 }
 
+bool removed_by_name(const std::string& request, const std::vector<ChangedText>& files) {
+    const RemovalRequest words(request);
+    return RemovalReview(words, rules_of("python"), files, {"from legacy import other\n"}).removed_by_name(words);
+}
+
+TEST(RemovedByName, needs_the_exact_name_of_each_removed_file_or_of_what_belongs_to_it) {
+    const std::string old = "def parse_legacy(text):\n    return helper(text)\n\n\ndef helper(text):\n    return text\n";
+    const ChangedText file{"legacy.py", old, "", "", true};
+    EXPECT_TRUE(removed_by_name("Remove the function parse_legacy", {file}));
+    EXPECT_TRUE(removed_by_name("Remove the module legacy", {file}));
+    EXPECT_FALSE(removed_by_name("Remove the old parser", {file}));
+    const ChangedText parser{"parser.py", "def parse(text):\n    return text\n", "", "", true};
+    EXPECT_FALSE(removed_by_name("Remove the function parse_legacy", {file, parser})) << "it only shares a word";
+    const ChangedText user{"user.py", "def use(text):\n    return parse_legacy(text)\n", "", "", true};
+    EXPECT_FALSE(removed_by_name("Remove the function parse_legacy", {user})) << "it is still defined";
+}
+
+TEST(TestQuality, a_removal_by_name_that_leaves_nothing_to_alter_needs_no_noticed_mutant) {
+    auto evidence = removal_with_guard();
+    evidence.mutated = true;
+    evidence.tried.clear();
+    EXPECT_THAT(judge_test_quality(evidence).blocking, ElementsAre(HasSubstr("no guard fails when the changed code is altered")));
+    evidence.nothing_to_alter = true;
+    EXPECT_FALSE(judge_test_quality(evidence).passed());
+    evidence.removal.removed_by_name = true;
+    EXPECT_THAT(judge_test_quality(evidence).blocking, IsEmpty());
+}
+
+TEST(AlsoRemoves, is_about_any_part_of_the_request) {
+    EXPECT_TRUE(also_removes("Remove the limit and add initials()"));
+    EXPECT_TRUE(also_removes("Add initials() and drop the limit"));
+    EXPECT_FALSE(also_removes("Add initials()"));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel

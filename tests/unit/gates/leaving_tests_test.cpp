@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// What may leave a test file together with outdated tests, and what may not.
+#include "gates/test_quality/leaving_tests.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "gates/language/language.hpp"
+#include "gates/test_quality/mutants.hpp"
+#include "gates/test_quality/outdated_tests.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+CodeRules rules_for(const std::string& language) {
+    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
+    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
+    return std::move(loaded).value().code;
+}
+
+/// A test file of which one test is outdated.
+struct TestFileChange {
+    std::string language;
+    std::string before;
+    std::vector<std::string> tests;
+    std::set<std::string> outdated;
+
+    [[nodiscard]] std::vector<ChangedTest> changed(const std::string& now) const {
+        std::vector<TestOutcome> outcomes;
+        for (const auto& name : tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
+        std::set<std::string> ids;
+        for (const auto& name : outdated) { ids.insert("t::" + name); }
+        return changed_tests(before, now, outcomes, ids, rules_for(language));
+    }
+
+    /// Returns `line: test` of the changes that RED's gate refuses.
+    [[nodiscard]] std::vector<std::string> refused(const std::string& now) const {
+        std::vector<std::string> places;
+        for (const auto& test : changed(now)) {
+            const auto name = test.id.empty() ? std::string("none") : test.id.substr(3);
+            if (!outdated.contains(name)) { places.push_back(std::to_string(test.line) + ": " + name); }
+        }
+        return places;
+    }
+};
+
+/// Replaces one text after the other; an absent one is an error of the test.
+std::string replaced(std::string text, const std::vector<std::pair<std::string, std::string>>& changes) {
+    for (const auto& [old, now] : changes) {
+        const auto at = text.find(old);
+        EXPECT_NE(at, std::string::npos) << old;
+        if (at != std::string::npos) { text.replace(at, old.size(), now); }
+    }
+    return text;
+}
+
+const TestFileChange pytest_file{"python",
+                                 R"(from query import parse, parse_legacy
+import json
+import pytest
+
+LEGACY = {"a": "1"}
+
+
+@pytest.fixture
+def legacy_text():
+    return "a=1;b=2"
+
+
+@pytest.fixture(autouse=True)
+def strict(monkeypatch):
+    monkeypatch.setenv("STRICT", "1")
+
+
+def same(one, other):
+    return one == other
+
+
+def test_parse():
+    assert same(parse("a=1"), {"a": "1"})
+
+
+# The old syntax.
+@pytest.mark.parametrize("end", [
+    "",
+    ";",
+])
+def test_parse_legacy(legacy_text, end):
+    assert parse_legacy(legacy_text + end) == {**LEGACY, "b": json.loads('"2"')}
+
+
+def test_empty():
+    assert same(parse(""), {})
+)",
+                                 {"test_parse", "test_parse_legacy[]", "test_parse_legacy[;]", "test_empty"},
+                                 {"test_parse_legacy"}};
+
+const std::vector<std::pair<std::string, std::string>> without_legacy_test = {{R"(# The old syntax.
+@pytest.mark.parametrize("end", [
+    "",
+    ";",
+])
+def test_parse_legacy(legacy_text, end):
+    assert parse_legacy(legacy_text + end) == {**LEGACY, "b": json.loads('"2"')}
+
+
+)",
+                                                                               ""}};
+
+std::string without_legacy(const std::vector<std::pair<std::string, std::string>>& more = {}) {
+    return replaced(replaced(pytest_file.before, without_legacy_test), more);
+}
+
+TEST(LeavingTests, names_of_an_import_may_leave_with_the_test_that_needed_them) {
+    const auto now = without_legacy({{"parse, parse_legacy", "parse"}, {"import json\n", ""}});
+    EXPECT_THAT(pytest_file.refused(now), IsEmpty());
+    const auto changed = pytest_file.changed(now);
+    ASSERT_THAT(changed, SizeIs(1)) << "a person sees these lines with the test";
+    EXPECT_THAT(changed[0].before, Contains("from query import parse, parse_legacy"));
+    EXPECT_THAT(changed[0].after, ElementsAre("from query import parse"));
+}
+
+TEST(LeavingTests, an_import_of_the_same_names_from_elsewhere_is_refused) {
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"from query import parse, parse_legacy", "from fake import parse"}})),
+                ElementsAre("1: none"));
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"parse, parse_legacy", "parse_legacy as parse"}})), ElementsAre("1: none"));
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"parse, parse_legacy", "parse, other as same"}})), ElementsAre("1: none"))
+        << "a name that a test already had";
+}
+
+TEST(LeavingTests, an_import_that_a_test_needs_is_refused) {
+    const auto now = without_legacy({{"parse, parse_legacy", "parse_legacy"}, {"def same", "parse = dict\n\n\ndef same"}});
+    EXPECT_THAT(pytest_file.refused(now), ElementsAre("1: none"));
+}
+
+TEST(LeavingTests, helpers_that_nothing_needs_may_leave) {
+    const auto now = without_legacy(
+        {{"LEGACY = {\"a\": \"1\"}\n\n\n", ""}, {"@pytest.fixture\ndef legacy_text():\n    return \"a=1;b=2\"\n\n\n", ""}});
+    EXPECT_THAT(pytest_file.refused(now), IsEmpty());
+}
+
+TEST(LeavingTests, a_helper_that_a_staying_test_needs_is_refused) {
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"def same(one, other):\n    return one == other\n\n\n", ""},
+                                                    {"import json", "import json\nsame = print"}})),
+                Not(IsEmpty()));
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"one == other", "True"}})), Not(IsEmpty()));
+}
+
+TEST(LeavingTests, a_fixture_that_acts_without_being_named_is_refused) {
+    EXPECT_THAT(
+        pytest_file.refused(without_legacy(
+            {{"@pytest.fixture(autouse=True)\ndef strict(monkeypatch):\n    monkeypatch.setenv(\"STRICT\", \"1\")\n", ""}})),
+        Not(IsEmpty()));
+}
+
+TEST(LeavingTests, a_change_of_a_staying_test_is_refused) {
+    EXPECT_THAT(pytest_file.refused(without_legacy({{"assert same(parse(\"\"), {})", "assert True"}})),
+                ElementsAre("36: test_empty"));
+}
+
+TEST(LeavingTests, helpers_stay_if_no_test_leaves) {
+    EXPECT_THAT(pytest_file.refused(replaced(pytest_file.before, {{"parse, parse_legacy", "parse"}})), ElementsAre("1: none"));
+}
+
+TEST(LeavingTests, hooks_of_a_class_of_tests_stay_with_its_tests) {
+    const TestFileChange file{"python",
+                              R"(import unittest
+
+
+class LegacyTest(unittest.TestCase):
+    def setUp(self):
+        self.text = "a=1"
+
+    def make(self):
+        return self.text
+
+    def test_old(self):
+        self.assertEqual(self.make(), "a=1")
+
+    def test_new(self):
+        self.assertEqual(self.text, "a=1")
+
+
+class OtherTest(unittest.TestCase):
+    def test_other(self):
+        self.assertTrue(True)
+)",
+                              {"LegacyTest::test_old", "LegacyTest::test_new", "OtherTest::test_other"},
+                              {"LegacyTest::test_old"}};
+    const std::string test = "    def test_old(self):\n        self.assertEqual(self.make(), \"a=1\")\n\n";
+    const std::string make = "    def make(self):\n        return self.text\n\n";
+    EXPECT_THAT(file.refused(replaced(file.before, {{test, ""}, {make, ""}})), IsEmpty());
+    EXPECT_THAT(file.refused(replaced(file.before, {{test, ""}, {"    def setUp(self):\n        self.text = \"a=1\"\n\n", ""}})),
+                Not(IsEmpty()));
+    auto both = file;
+    both.outdated.insert("LegacyTest::test_new");
+    const auto end = file.before.find("class OtherTest");
+    const auto now = file.before.substr(0, file.before.find("class LegacyTest")) + file.before.substr(end);
+    EXPECT_THAT(both.refused(now), IsEmpty());
+    EXPECT_THAT(file.refused(now), Not(IsEmpty()));
+}
+
+const TestFileChange node_file{"javascript",
+                               R"(import assert from 'node:assert/strict';
+import { describe, it, beforeEach } from 'node:test';
+import { format, parse, parseLegacy } from '../src/index.js';
+
+function legacyOf(text) {
+  return parseLegacy(text);
+}
+
+describe('parse', () => {
+  it('reads keys', () => {
+    assert.deepEqual(parse('a=1'), { a: '1' });
+  });
+});
+
+describe('parseLegacy', () => {
+  beforeEach(() => {
+    process.env.LEGACY = '1';
+  });
+
+  it('separates', () => {
+    assert.deepEqual(legacyOf('a=1'), { a: '1' });
+  });
+});
+
+describe('format', () => {
+  it('sorts', () => {
+    assert.equal(format({ b: 1 }), 'b=1');
+  });
+});
+)",
+                               {"parse::reads keys", "parseLegacy::separates", "format::sorts"},
+                               {"parseLegacy::separates"}};
+const std::string legacy_suite =
+    "describe('parseLegacy', () => {\n  beforeEach(() => {\n    process.env.LEGACY = '1';\n  });\n\n  it('separates', () => {\n"
+    "    assert.deepEqual(legacyOf('a=1'), { a: '1' });\n  });\n});\n\n";
+const std::string legacy_helper = "function legacyOf(text) {\n  return parseLegacy(text);\n}\n\n";
+
+TEST(LeavingTests, a_suite_leaves_with_all_its_tests) {
+    const auto now = replaced(
+        node_file.before,
+        {{legacy_suite, ""}, {legacy_helper, ""}, {"parse, parseLegacy", "parse"}, {"describe, it, beforeEach", "describe, it"}});
+    EXPECT_THAT(node_file.refused(now), IsEmpty());
+    EXPECT_THAT(node_file.refused(replaced(now, {{"'b=1'", "'b=1' || true"}})), ElementsAre("27: format::sorts"));
+    EXPECT_THAT(node_file.refused(replaced(now, {{"describe('format'", "describe.skip('format'"}})), Not(IsEmpty()));
+}
+
+TEST(LeavingTests, a_suite_with_a_staying_test_stays) {
+    auto file = node_file;
+    file.before =
+        replaced(node_file.before,
+                 {{"  it('separates'", "  it('keeps', () => {\n    assert.ok(legacyOf('a=1'));\n  });\n\n  it('separates'"}});
+    file.tests.push_back("parseLegacy::keeps");
+    const auto now = replaced(node_file.before, {{legacy_suite, ""}});
+    EXPECT_THAT(file.refused(now), Not(IsEmpty()));
+}
+
+TEST(LeavingTests, statements_outside_tests_stay) {
+    auto file = node_file;
+    file.before = replaced(node_file.before, {{"describe('parse',", "process.env.TZ = 'UTC';\n\ndescribe('parse',"}});
+    EXPECT_THAT(file.refused(replaced(node_file.before, {{legacy_suite, ""}})), ElementsAre("9: none"));
+}
+
+TEST(LeavingTests, parts_leave_in_compiled_languages) {
+    const TestFileChange go{
+        "go",
+        "package span\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nfunc legacy(text string) int {\n\treturn "
+        "len(strings.TrimSpace(text))\n}\n\nfunc TestOld(t *testing.T) {\n\tif legacy(\"a\") != 1 {\n\t\tt.Fail()\n\t}\n}\n\n"
+        "func TestNew(t *testing.T) {\n\tif Parse(\"a\") != 1 {\n\t\tt.Fail()\n\t}\n}\n",
+        {"TestOld", "TestNew"},
+        {"TestOld"}};
+    const auto now =
+        replaced(go.before, {{"\t\"strings\"\n", ""},
+                             {"func legacy(text string) int {\n\treturn len(strings.TrimSpace(text))\n}\n\n", ""},
+                             {"func TestOld(t *testing.T) {\n\tif legacy(\"a\") != 1 {\n\t\tt.Fail()\n\t}\n}\n\n", ""}});
+    EXPECT_THAT(go.refused(now), IsEmpty());
+    EXPECT_THAT(go.refused(replaced(now, {{"Parse(\"a\") != 1", "false"}})), ElementsAre("19: TestNew"));
+    const TestFileChange java{
+        "java",
+        "import static org.junit.Assert.assertEquals;\n\nimport org.junit.Before;\nimport org.junit.Test;\nimport org.example.Legacy;\n\npublic "
+        "class SpanTest {\n    private static String old(String text) {\n        return Legacy.of(text);\n    }\n\n    @Before\n    public void "
+        "zone() {\n        System.setProperty(\"zone\", \"UTC\");\n    }\n\n    @Test\n    public void reads() {\n        assertEquals(1, "
+        "Span.of(\"a\"));\n    }\n\n    @Test\n    public void readsOld() {\n        assertEquals(\"a\", old(\"a\"));\n    }\n}\n",
+        {"SpanTest::reads", "SpanTest::readsOld"},
+        {"SpanTest::readsOld"}};
+    const auto left = replaced(
+        java.before, {{"import org.example.Legacy;\n", ""},
+                      {"    private static String old(String text) {\n        return Legacy.of(text);\n    }\n\n", ""},
+                      {"\n    @Test\n    public void readsOld() {\n        assertEquals(\"a\", old(\"a\"));\n    }\n", ""}});
+    EXPECT_THAT(java.refused(left), IsEmpty());
+    EXPECT_THAT(
+        java.refused(replaced(
+            left, {{"    @Before\n    public void zone() {\n        System.setProperty(\"zone\", \"UTC\");\n    }\n\n", ""}})),
+        Not(IsEmpty()));
+}
+
+std::string without_blank_lines(std::string text) {
+    for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
+    return text;
+}
+
+TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
+    std::vector<TestOutcome> outcomes;
+    for (const auto& name : node_file.tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
+    const auto now = replaced(node_file.before, {{legacy_suite, ""}, {legacy_helper, ""}, {"parse, parseLegacy", "parse"}});
+    const LeavingTests leaving(node_file.before, now, outcomes, {"t::parseLegacy::separates"}, rules_for("javascript"));
+    EXPECT_EQ(without_blank_lines(leaving.rest()), without_blank_lines(now));
+    std::set<std::size_t> all;
+    for (std::size_t at = 0; at < leaving.parts().size(); ++at) { all.insert(at); }
+    EXPECT_EQ(leaving.rest(all), node_file.before);
+}
+
+std::vector<std::string> nearest_to(const std::string& name) {
+    std::vector<TestOutcome> tests;
+    for (const std::string id : {"a.py::test_parse", "a.py::TestX::test_size[1]", "b.js::parse::adds 1", "b.js::parse::adds 2"}) {
+        tests.push_back({id, id.substr(id.find("::") + 2), id.substr(0, id.find("::")), 0, TestStatus::passed, ""});
+    }
+    tests.push_back({"broken.py", "", "broken.py", 0, TestStatus::error, "SyntaxError"});
+    const auto unknown = unknown_tests({name}, tests);
+    return unknown.empty() ? std::vector<std::string>{"known"} : unknown.front().nearest;
+}
+
+TEST(UnknownTests, name_the_nearest_ones) {
+    EXPECT_THAT(nearest_to("a.py::test_prase"), ElementsAre("a.py::test_parse", "a.py::TestX::test_size"));
+    EXPECT_THAT(nearest_to("a.py"), SizeIs(2)) << "a file is no test";
+    EXPECT_THAT(nearest_to("c.py::test_parse"), Contains("a.py::test_parse"));
+}
+
+TEST(UnknownTests, leave_out_names_that_a_run_lists_in_another_way) {
+    for (const char* name : {"a.py::test_parse", "test_size", "a.py::TestX::test_size", "a.py::TestX.test_size",
+                             "b.js::parse > adds 1", "b.js::parse::adds %i", "broken.py::test_any"}) {
+        EXPECT_THAT(nearest_to(name), ElementsAre("known")) << name;
+    }
+}
+
+TEST(RemovedLines, are_put_back_together_and_by_place) {
+    const std::string before =
+        "def f(a):\n    if a > 4:\n        raise ValueError(a)\n    return a\n\n\ndef g(a):\n    if a:\n        return 1\n    return 2\n";
+    const std::string now =
+        replaced(before, {{"    if a > 4:\n        raise ValueError(a)\n", ""}, {"    if a:\n        return 1\n", ""}}) +
+        "\n\ndef h(a):\n    return a + 1\n";
+    const auto texts = with_removed_lines(before, now);
+    ASSERT_THAT(texts, SizeIs(3));
+    EXPECT_EQ(texts[0], before + "\n\ndef h(a):\n    return a + 1\n");
+    EXPECT_THAT(texts[1], HasSubstr("if a > 4:"));
+    EXPECT_THAT(texts[1], Not(HasSubstr("if a:")));
+    EXPECT_THAT(with_removed_lines(before, before + "x = 1\n"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
