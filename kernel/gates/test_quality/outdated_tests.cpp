@@ -311,8 +311,9 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
         for (const auto line : split_lines(part.replacement)) { test.after.emplace_back(stripped(line)); }
     }
     for (auto& other : tests_with(lacking_besides(leaving, whole, now, tests))) {
-        const auto found = std::ranges::find(changed, other.id, &ChangedTest::id);
-        if (found == changed.end()) { changed.push_back(std::move(other)); }
+        // A line that does not leave with the outdated test before it belongs to no test.
+        if (std::ranges::find(changed, other.id, &ChangedTest::id) != changed.end()) { other.id.clear(); }
+        changed.push_back(std::move(other));
     }
     std::ranges::stable_sort(changed, {}, &ChangedTest::line);
     return changed;

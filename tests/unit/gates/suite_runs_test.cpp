@@ -122,9 +122,11 @@ TEST_F(SuiteRunsCache, a_mutant_runs_until_its_time_is_up) {
     EXPECT_EQ(evidence.comparing, request.asserting);
     EXPECT_EQ(parts_.programs.runs, 1);
     request.mutants_until = std::chrono::steady_clock::now();
+    EXPECT_TRUE(tried()) << "no test has noticed a mutant";
+    evidence.tried.push_back({"code.pl", 1, "1", "0", TriedMutant::Noticed::by_assertion});
     EXPECT_FALSE(tried());
     EXPECT_TRUE(evidence.cut_short);
-    EXPECT_EQ(parts_.programs.runs, 1);
+    EXPECT_EQ(parts_.programs.runs, 2);
 }
 
 TEST(SourceChecksGates, tell_that_nothing_checks_syntax_or_types) {
