@@ -258,6 +258,14 @@ std::vector<ChangedTest> tests_with(const LackingLines& lines) {
     return changed;
 }
 
+/// True if the text has the own name of the test: what follows the last separator of its id.
+bool has_name_of(std::string_view text, std::string_view id) {
+    for (const std::string_view separator : {"::", " > "}) {
+        if (const auto at = id.rfind(separator); at != std::string_view::npos) { id = id.substr(at + separator.size()); }
+    }
+    return text.find(id) != std::string_view::npos;
+}
+
 /// The lines that differ although they do not leave with outdated tests. `whole`: all that differ.
 LackingLines lacking_besides(const LeavingTests& leaving, const LackingLines& whole, std::string_view now,
                              const std::vector<TestOutcome>& tests) {
@@ -311,9 +319,12 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
         for (const auto line : split_lines(part.replacement)) { test.after.emplace_back(stripped(line)); }
     }
     for (auto& other : tests_with(lacking_besides(leaving, whole, now, tests))) {
-        // A line that does not leave with the outdated test before it belongs to no test.
-        if (std::ranges::find(changed, other.id, &ChangedTest::id) != changed.end()) { other.id.clear(); }
-        changed.push_back(std::move(other));
+        if (std::ranges::find(changed, other.id, &ChangedTest::id) == changed.end()) {
+            changed.push_back(std::move(other));
+        } else if (!has_name_of(now, other.id)) {  // Removed, so a line after it that stays belongs to no test.
+            other.id.clear();
+            changed.push_back(std::move(other));
+        }  // Else GREEN measures the changed test with these lines.
     }
     std::ranges::stable_sort(changed, {}, &ChangedTest::line);
     return changed;
