@@ -170,6 +170,7 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
         evidence.unnoticed = review.unaccounted();
     }
     const bool about_code = !request.calls_it_unused() && !request.is_about_text();
+    if (is_whole && about_code) { evidence.left_out = function_left_out(request, change.files, others, language.code); }
     evidence.removed_by_name = review.removed_by_name(request);
     evidence.removed_nothing = also_makes && is_whole && about_code && review.leaves_what_was_asked();
     evidence.shows_what_was_asked = !adds_nothing || !about_code || review.shows_what_was_asked();

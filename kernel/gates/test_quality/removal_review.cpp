@@ -664,6 +664,42 @@ bool makes_nothing_of(const Making& making, const std::vector<ChangedText>& file
         making.words, [&](const std::string& word) { return now.parts.contains(word) && !before.parts.contains(word); });
 }
 
+std::string function_left_out(const RemovalRequest& request, const std::vector<ChangedText>& files,
+                              const std::vector<std::string>& others, const CodeRules& rules) {
+    std::map<std::string, std::string> before;
+    std::map<std::string, std::string> now;
+    const auto add = [&](const std::string& text, std::map<std::string, std::string>& codes) {
+        const Text read(text, rules);
+        for (const auto& function : read.functions) {
+            if (request.names(function.name) && !request.is_kept(function.name)) {
+                codes[function.name] = code_of_functions(read, function.name);
+            }
+        }
+    };
+    for (const auto& file : files) {
+        if (!file.is_source) { continue; }
+        add(file.before, before);
+        add(file.now, now);
+    }
+    for (const auto& text : others) {
+        add(text, before);
+        add(text, now);
+    }
+    std::set<std::string> lost;  // Parts of what is to go that another named function no longer has.
+    for (const auto& [name, code] : before) {
+        const auto left = vocabulary_of(now[name], rules).parts;
+        for (const auto& part : vocabulary_of(code, rules).parts) {
+            if (request.is_object(part) && !left.contains(part)) { lost.insert(part); }
+        }
+    }
+    for (const auto& [name, code] : now) {
+        if (code.empty() || before[name] != code) { continue; }
+        const auto parts = vocabulary_of(code, rules).parts;
+        if (std::ranges::any_of(lost, [&](const std::string& part) { return parts.contains(part); })) { return name; }
+    }
+    return {};
+}
+
 RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
                              const std::vector<std::string>& others) {
     std::string before;

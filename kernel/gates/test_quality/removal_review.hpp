@@ -143,6 +143,7 @@ struct RemovalEvidence {
     bool only_removes = false;            ///< It adds nothing to the code, and the request asks for nothing new.
     bool changes_no_code = false;         ///< Only tests, documentation and comments changed, and the request is about code.
     std::string made_nothing;             ///< What the request asks to make as well, if the change adds nothing of it.
+    std::string left_out;                 ///< The function of function_left_out.
     bool removed_nothing = false;         ///< The request also asks to make something, and the change only does that.
     bool shows_what_was_asked = true;     ///< Something that has to do with the request, or that a test notices, was removed.
     std::vector<RemovedLines> unnoticed;  ///< Lines that nothing accounts for, and that no test notices when they are put back.
@@ -152,6 +153,12 @@ struct RemovalEvidence {
 
 /// Returns the text without comments and docstrings, with its lines kept.
 [[nodiscard]] std::string without_comments(std::string_view text, const CodeRules& rules);
+
+/// Returns a function that the request names exactly, and that the change left as it was with what it removed from another one
+/// that the request names ("Remove the limit from Label and Title"). Empty: there is none. `others`: the sources that did not
+/// change.
+[[nodiscard]] std::string function_left_out(const RemovalRequest& request, const std::vector<ChangedText>& files,
+                                            const std::vector<std::string>& others, const CodeRules& rules);
 
 /// True if the change adds nothing that the request asks to make: a call's name that no code has, or no new word of it, no new
 /// definition, no new branch and no new text. `others`: the sources that did not change.

@@ -330,6 +330,10 @@ void TestQualityJudgment::judge_removal() {
             "The request asks to remove something and to make something else, and nothing that has to do with the first part is gone; "
             "remove what the request says.");
     }
+    if (!removal.left_out.empty()) {
+        refuse("The request also names `" + removal.left_out +
+               "`, and the change leaves there what it removes from another function; remove it there too.");
+    }
     for (const auto& lines : removal.unnoticed) {
         const auto what = lines.now.empty() ? "removes `" + ellipsis(lines.text, 120) + "`"
                                             : "makes `" + ellipsis(lines.text, 120) + "` `" + ellipsis(lines.now, 120) + "`";

@@ -341,6 +341,26 @@ TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
     }
 }
 
+TEST(Removal, leaves_out_no_function_that_the_request_names) {
+    const auto rules = rules_of("python");
+    const std::string label = "def label(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name\n";
+    const std::string title = "def title(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name.upper()\n";
+    const std::string free_label = "def label(name):\n    return name\n";
+    const auto left_out = [&](const char* request, const std::string& before, const std::string& now,
+                              const std::vector<std::string>& others = {}) {
+        return function_left_out(RemovalRequest(request), {{"a.py", before, now, now, true}}, others, rules);
+    };
+    const char* const both = "Remove the limit from label and title and add initials()";
+    EXPECT_EQ(left_out(both, label + title, free_label + title), "title");
+    EXPECT_EQ(left_out(both, label, free_label, {title}), "title") << "in a file that did not change";
+    EXPECT_EQ(left_out(both, label + title, free_label + "def title(name):\n    return name.upper()\n"), "");
+    EXPECT_EQ(left_out("Remove the limit from label", label + title, free_label + title), "");
+    EXPECT_EQ(left_out("Remove the limit from label, but keep that of title", label + title, free_label + title), "");
+    EXPECT_EQ(left_out("Remove the name limit of label, which title calls", label + "def title(name):\n    return name\n",
+                       free_label + "def title(name):\n    return name\n"),
+              "");
+}
+
 TEST(Removal, shows_whether_anything_asked_was_removed) {
     const std::string before = "import json\n\n\ndef login(user):\n    return user.id\n";
     const std::string now = "def login(user):\n    return user.id\n";
