@@ -671,9 +671,10 @@ std::string function_left_out(const RemovalRequest& request, const std::vector<C
     const auto add = [&](const std::string& text, std::map<std::string, std::string>& codes) {
         const Text read(text, rules);
         for (const auto& function : read.functions) {
-            if (request.names(function.name) && !request.is_kept(function.name)) {
-                codes[function.name] = code_of_functions(read, function.name);
-            }
+            if (!request.names(function.name) || request.is_kept(function.name)) { continue; }
+            const std::string code = code_of_functions(read, function.name);
+            // Without a semicolon, the lines before a function seem to belong to it.
+            codes[function.name] = code.substr(std::min(code.find(function.name), code.size()));
         }
     };
     for (const auto& file : files) {

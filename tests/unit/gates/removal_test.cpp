@@ -355,6 +355,15 @@ TEST(Removal, leaves_out_no_function_that_the_request_names) {
     EXPECT_EQ(left_out(both, label, free_label, {title}), "title") << "in a file that did not change";
     EXPECT_EQ(left_out(both, label + title, free_label + "def title(name):\n    return name.upper()\n"), "");
     EXPECT_EQ(left_out("Remove the limit from label", label + title, free_label + title), "");
+    const std::string go =
+        "package label\n\nconst limit = 40\n\n// Label labels.\nfunc Label(name string) (string, error) {\n\tif len(name) > limit {\n\t\treturn \"\", ErrLong\n\t}\n\treturn name, nil\n}\n";
+    const std::string go_title =
+        "\nfunc Title(name string) (string, error) {\n\tif len(name) > limit {\n\t\treturn \"\", ErrLong\n\t}\n\treturn name, nil\n}\n";
+    const std::string go_now =
+        "package label\n\nconst limit = 40\n\n// Label labels.\nfunc Label(name string) (string, error) {\n\treturn name, nil\n}\n";
+    EXPECT_EQ(function_left_out(RemovalRequest("Remove the limit of 40 characters from Label and Title and add Initials(name)"),
+                                {{"a.go", go + go_title, go_now + go_title, go_now + go_title, true}}, {}, rules_of("go")),
+              "Title");
     EXPECT_EQ(left_out("Remove the limit from label, but keep that of title", label + title, free_label + title), "");
     EXPECT_EQ(left_out("Remove the name limit of label, which title calls", label + "def title(name):\n    return name\n",
                        free_label + "def title(name):\n    return name\n"),
