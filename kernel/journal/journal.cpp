@@ -43,6 +43,11 @@ std::string_view Record::type() const {
     return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
 }
 
+std::string_view Record::previous() const {
+    const json::value* const hash = body.if_contains("prev");
+    return hash != nullptr && hash->is_string() ? std::string_view(hash->get_string()) : std::string_view();
+}
+
 struct Journal::State {
     fs::path path;
     FileDescriptor file;

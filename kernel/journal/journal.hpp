@@ -38,6 +38,8 @@ struct Record {
     std::string hash;
     std::uint64_t at = 0;  ///< Offset of its line in the file. 0 if the record is in a journal that this one continues.
     [[nodiscard]] std::string_view type() const;
+    /// The hash of the record before it, or of the header.
+    [[nodiscard]] std::string_view previous() const;
 };
 
 struct JournalHead {

@@ -90,7 +90,7 @@ bool wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* re
         bool is_whole = true;
         const auto read = JournalTail::read_from(task.journal(), at, [&](const Record& next) {
             if (record != nullptr && next.seq < record->seq) { return true; }
-            is_whole = head.empty() ? record == nullptr || next.hash == record->hash : next.body.at("prev").as_string() == head;
+            is_whole = head.empty() ? record == nullptr || next.hash == record->hash : next.previous() == head;
             head = next.hash;
             return is_whole;
         });

@@ -263,6 +263,7 @@ READERS = {
     "kernel/program/commands/status": "shows records",
     "kernel/dashboard/api_work": "shows records",
     "kernel/audit/evidence": "verifies a journal whole",
+    "kernel/audit/recorded_files": "compares files with the records of them",
     "kernel/audit/report": "shows records",
     "kernel/audit/statement": "names records by their hashes, which the fold never sees: a record is hashed after it is folded",
     "kernel/audit/verify": "compares records with what they name",
