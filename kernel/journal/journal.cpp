@@ -44,8 +44,8 @@ std::string_view Record::type() const {
 }
 
 std::string_view Record::previous() const {
-    const json::value* const hash = body.if_contains("prev");
-    return hash != nullptr && hash->is_string() ? std::string_view(hash->get_string()) : std::string_view();
+    const json::value* const previous = body.if_contains("prev");
+    return previous != nullptr && previous->is_string() ? std::string_view(previous->get_string()) : std::string_view();
 }
 
 struct Journal::State {
