@@ -133,11 +133,31 @@ private:
     /// Compares the answers with the records of them. An answer that came too late has none.
     void answers() {
         const EscalationStore store(evidence_.escalations.parent_path());
+        question_files();
         for (const Record& record : evidence_.records) {
             if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(store, *resolved); }
             if (const auto decided = records::as<records::ActionDecided>(record)) { action(store, *decided); }
         }
         for (const records::ApprovalDecided& decided : decisions_) { approval(store, decided); }
+    }
+
+    /// Reports files of questions that the task did not ask, and questions that are not as the program writes them.
+    void question_files() {
+        std::set<std::string> known;
+        for (const Record& record : evidence_.records) { add_texts(record.body, known); }
+        std::error_code error;
+        for (fs::recursive_directory_iterator it(evidence_.escalations, error), end; !error && it != end; it.increment(error)) {
+            std::error_code none;
+            const std::string file = it->path().filename().string();
+            if (!it->is_regular_file(none) || file.find(evidence_.state.task_id) == std::string::npos) { continue; }
+            const std::string name = "escalations/" + it->path().lexically_relative(evidence_.escalations).string();
+            const std::string id = file.substr(0, file.find('.'));
+            if (!known.contains(id)) { unknown(name); }
+            if (file != id + ".yaml" || it.depth() != 0) { continue; }
+            const auto text = read_file(it->path(), limits.max_bytes);
+            const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
+            if (!read.ok() || to_yaml(read->value) != *text) { findings_.faults.push_back(name + " is not as it was written"); }
+        }
     }
 
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {

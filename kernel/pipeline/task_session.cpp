@@ -90,7 +90,9 @@ bool wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* re
         bool is_whole = true;
         const auto read = JournalTail::read_from(task.journal(), at, [&](const Record& next) {
             if (record != nullptr && next.seq < record->seq) { return true; }
-            is_whole = head.empty() ? record == nullptr || next.hash == record->hash : next.previous() == head;
+            const bool is_first = head.empty();
+            // From the first record on, the journal verifies the links itself.
+            is_whole = is_first ? record == nullptr || next.hash == record->hash : at == 0 || next.previous() == head;
             head = next.hash;
             return is_whole;
         });
@@ -112,7 +114,7 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
       paths_(std::move(paths)),
       lock_(std::move(lock)),
       journal_(std::move(journal)),
-      own_journal_(store.own_journals(), paths_.root.filename().string()),
+      own_journal_(store.own_journals(), paths_.root.filename().string(), store.durability()),
       blobs_(paths_.blobs(), store.durability()),
       clock_(clock),
       redactor_(redactor),

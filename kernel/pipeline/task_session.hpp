@@ -74,6 +74,8 @@ public:
                                                                    RequestFile needs = RequestFile::required);
     /// Takes the journal for this machine's own from here on (OwnJournal). For one whose signed statement holds.
     void adopt();
+    /// True if the user's key may sign what this task delivers: the journal is this machine's own, or nobody keeps account of it.
+    [[nodiscard]] bool may_sign() const { return is_own_ || store_.own_journals().empty(); }
     /// Call for a new task that repeats what people decided in another one. It is this machine's own only if the other one is.
     void repeats(std::string_view other);
 

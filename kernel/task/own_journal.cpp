@@ -8,7 +8,7 @@ namespace agentforge::kernel {
 
 namespace fs = std::filesystem;
 
-OwnJournal::OwnJournal(fs::path folder, std::string_view task_id) {
+OwnJournal::OwnJournal(fs::path folder, std::string_view task_id, Durability durability) : durability_(durability) {
     if (!folder.empty()) { file_ = std::move(folder) / task_id; }
 }
 
@@ -23,9 +23,11 @@ bool OwnJournal::note(std::string_view head, std::string_view next) {
     if (!opened_.valid()) {
         if (!make_directories(file_.parent_path()).ok()) { return false; }
         opened_ = FileDescriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+        if (durability_ == Durability::synced && !sync_directory(file_.parent_path()).ok()) { return false; }
     }
     const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
-    return opened_.valid() && ::pwrite(opened_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+    return opened_.valid() && ::pwrite(opened_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+           (durability_ != Durability::synced || ::fdatasync(opened_.get()) == 0);
 }
 
 }  // namespace agentforge::kernel

@@ -14,16 +14,17 @@ namespace agentforge::kernel {
 class OwnJournal {
 public:
     /// `folder`: outside every repository. Empty: keeps nothing, and no journal is known.
-    OwnJournal(std::filesystem::path folder, std::string_view task_id);
+    OwnJournal(std::filesystem::path folder, std::string_view task_id, Durability durability = Durability::synced);
 
     /// True if a process of this machine wrote the record with this hash, or was about to.
     [[nodiscard]] bool has_written(std::string_view hash) const;
-    /// Notes that the record `next` is about to follow the record `head`. Not synced: after a power cut, the machine may not know
-    /// its own journal. Returns false if it cannot be noted. Cost: one write of 130 bytes.
+    /// Notes that the record `next` is about to follow the record `head`. On disk when it returns. Returns false if it cannot be
+    /// noted. Cost: one write of 130 bytes and one fdatasync.
     [[nodiscard]] bool note(std::string_view head, std::string_view next);
 
 private:
     std::filesystem::path file_;
+    Durability durability_;
     FileDescriptor opened_;
 };
 

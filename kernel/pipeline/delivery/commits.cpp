@@ -135,6 +135,14 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     if (!order.author.empty()) { AF_TRY(author, parse_person(order.author, "delivery.author")); }
     const PersonName committer = git_person(repository, environment, "COMMITTER");
     const bool sign = signs_commits(order.sign, place);
+    if (sign && !order.may_sign) {
+        return Error{
+            "AF-AUDT-013", "nothing shows that this machine wrote the whole journal of the task, so it does not sign the commit",
+            place.string(),
+            "deliver it without a signature: `agentforge resume --set delivery.sign=never`; or begin a task of your own, "
+            "for instance with `agentforge replay`",
+            ErrorKind::unavailable};
+    }
     if (!sign && author.name == committer.name && author.email == committer.email) {
         return commit_unsigned(repository, order, author);
     }

@@ -21,6 +21,7 @@ struct CommitOrder {
     std::chrono::system_clock::time_point time;
     std::string author;  ///< `Name <email>`; empty: the user.
     std::string sign = "auto";
+    bool may_sign = true;  ///< False: a commit that is to be signed is refused.
 };
 struct MadeCommit {
     std::string id;
@@ -38,7 +39,7 @@ struct MadeCommit {
 /// Writes the commit object; changes no branch. If the commit must be signed, or author and committer differ, the user's own
 /// `git commit-tree` writes it, with the user's rights and environment (agents, terminals, keys). Its tree, parent and signature
 /// are then read back and checked. Errors: `unavailable` AF-GIT-041 git could not sign; `internal` AF-GIT-042 git wrote a
-/// different commit than requested; AF-GIT-013, -016.
+/// different commit than requested; AF-GIT-013, -016; `unavailable` AF-AUDT-013 it is to be signed, and may not be.
 [[nodiscard]] Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& processes,
                                              const std::map<std::string, std::string>& environment, const CommitOrder& order,
                                              const Stop& stop);

@@ -241,6 +241,7 @@ private:
         order.time = services_.clock.now();
         order.author = settings().author;
         order.sign = settings().sign;
+        order.may_sign = session_.may_sign();
         return order;
     }
 

@@ -181,6 +181,7 @@ private:
         order.time = services_.clock.now();
         order.author = services_.delivery.author;
         order.sign = services_.delivery.sign;
+        order.may_sign = session_.may_sign();
         return task_workspace_.commit(order, stop_);
     }
 

@@ -696,9 +696,14 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         own = fork()
         self.assert_verified(self.verify(own.json["task_id"]))
         shutil.rmtree(self.state / "proofs")
-        foreign = fork()
+        known = set(self.tasks())
+        foreign = self.go_on("fork", self.id, "--from-step", step)
         self.assertIn("AF-AUDT-013", foreign.err)
-        self.assertFalse((self.task_folder(foreign.json["task_id"]) / "proof/statement.json.sig").exists())
+        self.assertNotEqual(foreign.code, 0)
+        (fork_of_foreign,) = set(self.tasks()) - known
+        self.assert_code(self.go_on("resume", fork_of_foreign, "--set", "delivery.sign=never"), 0)
+        self.assert_verified(self.verify(fork_of_foreign))
+        self.assertFalse((self.task_folder(fork_of_foreign) / "proof/statement.json.sig").exists())
 
     def test_a_killed_process_owes_a_signature_that_the_next_one_makes(self):
         folder = self.task_folder(self.id)

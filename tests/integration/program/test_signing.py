@@ -28,6 +28,8 @@ class TestSigning(SignedAuditTest):
         changes = {
             "iteration_history/spec/v1_approval.yaml": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
             f"../../escalations/{answer.name}": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
+            f"../../escalations/ESC-{task}-spec-9.yaml": lambda file: file.write_text("question: may we ship?\n"),
+            f"../../escalations/APR-{task}-spec-1.yaml": lambda file: file.write_text(file.read_text() + "# approved by the board\n"),
             "artifacts/board_approval.yaml": lambda file: file.write_text("approved by the board\n"),
             "artifacts/snapshots/step_999.patch": lambda file: file.write_text("x\n"),
             "artifacts/inputs/original_request.yaml": lambda file: self.replace(file, "slugify", "pay"),
@@ -66,13 +68,19 @@ class TestSigning(SignedAuditTest):
         self.assert_code(self.go_on("approve", task), 0)
 
         def replayed():
-            outcome = self.assert_code(self.run_program("replay", task, "--json"), 0)
-            return outcome, self.signature(outcome.json["replay_id"]).exists()
-        self.assertTrue(replayed()[1])
+            known = set(self.tasks())
+            outcome = self.run_program("replay", task)
+            (replay,) = set(self.tasks()) - known
+            return outcome, replay
+        outcome, replay = replayed()
+        self.assert_code(outcome, 0)
+        self.assertTrue(self.signature(replay).exists())
         shutil.rmtree(self.state / "proofs")
-        outcome, is_signed = replayed()
+        outcome, replay = replayed()
+        self.assertNotEqual(outcome.code, 0)
         self.assertIn("AF-AUDT-013", outcome.err)
-        self.assertFalse(is_signed)
+        self.assertFalse(self.signature(replay).exists())
+        self.assertEqual(self.git("branch", "--list", f"agentforge/{replay}"), "")
 
     def test_a_replay_without_decisions_of_people_is_signed(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
