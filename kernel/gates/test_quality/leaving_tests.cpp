@@ -329,17 +329,20 @@ struct LeavingTests::Reader {
 
 LeavingTests::LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
                            const std::set<std::string>& outdated, const CodeRules& rules) {
-    if (outdated.empty() || rules.empty() || before == now) { return; }
+    if (rules.empty() || before == now) { return; }
     const Reader old(before, rules);
     const Reader fresh(now, rules);
     lines_ = old.written;
     leaving_.assign(lines_.size(), false);
     find_places(old, tests);
     find_tests(old, fresh, outdated);
-    if (parts_.empty()) { return; }
+    if (parts_.empty()) {
+        find_imports(old, fresh, true);
+        return;
+    }
     find_suites(old, fresh, outdated);
     find_definitions(old, fresh);
-    find_imports(old, fresh);
+    find_imports(old, fresh, false);
     take_blanks(old);
 }
 
@@ -483,7 +486,7 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
     }
 }
 
-void LeavingTests::find_imports(const Reader& before, const Reader& now) {
+void LeavingTests::find_imports(const Reader& before, const Reader& now, bool only_added) {
     struct Statement {
         std::size_t first;
         std::size_t last;
@@ -530,9 +533,9 @@ void LeavingTests::find_imports(const Reader& before, const Reader& now) {
         }
         const std::vector<std::string> none;
         const auto& kept = partner < news.size() ? news[partner].import.items : none;
-        bool may = old.import.textual || !old.import.items.empty();
+        bool may = (old.import.textual && !only_added) || !old.import.items.empty();
         for (const auto& item : old.import.items) {
-            if (std::ranges::find(kept, item) == kept.end()) { may = may && !now.uses(bound_name(item), false); }
+            if (std::ranges::find(kept, item) == kept.end()) { may = may && !only_added && !now.uses(bound_name(item), false); }
         }
         for (const auto& item : kept) {
             const bool added = std::ranges::find(old.import.items, item) == old.import.items.end();

@@ -37,6 +37,7 @@ public:
     ///     types and whatever else acts without being named stay;
     ///   - an import of which no name is used any more, or single names of an import; names may be added in the same import if
     ///     no line had them before. The module stays the same.
+    /// Without outdated tests, names may only be added to an import.
     LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
                  const std::set<std::string>& outdated, const CodeRules& rules);
 
@@ -63,7 +64,8 @@ private:
     void find_tests(const Reader& before, const Reader& now, const std::set<std::string>& outdated);
     void find_suites(const Reader& before, const Reader& now, const std::set<std::string>& outdated);
     void find_definitions(const Reader& before, const Reader& now);
-    void find_imports(const Reader& before, const Reader& now);
+    /// `only_added`: only imports that lost no name.
+    void find_imports(const Reader& before, const Reader& now, bool only_added);
     void take_blanks(const Reader& before);
     void add(LeavingPart::Kind kind, std::size_t first, std::size_t last, std::string id = {});
 

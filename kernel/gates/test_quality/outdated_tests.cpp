@@ -310,6 +310,7 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
             changed.push_back(found != all.end() ? *found : ChangedTest{.id = part.id, .line = part.first});
             continue;
         }
+        if (changed.empty()) { continue; }  // Names were added to an import.
         auto& test = changed.front();
         for (auto line = part.first; line <= part.last; ++line) {
             const std::string text(stripped(old_lines[line - 1]));

@@ -139,6 +139,20 @@ TEST(LeavingTests, an_import_of_the_same_names_from_elsewhere_is_refused) {
         << "a name that a test already had";
 }
 
+TEST(LeavingTests, names_may_be_added_to_an_import_although_no_test_is_outdated) {
+    TestFileChange file = pytest_file;
+    file.outdated.clear();
+    const auto changed = [&](const std::string& line) {
+        return file.refused(replaced(file.before, {{"from query import parse, parse_legacy\n", line}}));
+    };
+    EXPECT_THAT(changed("from query import parse, parse_legacy, parse_all\n"), IsEmpty());
+    EXPECT_THAT(changed("from query import (\n    parse,\n    parse_legacy,\n    parse_all,\n)\n"), IsEmpty());
+    EXPECT_THAT(changed("from query import parse\n"), ElementsAre("1: none")) << "a name that goes";
+    EXPECT_THAT(changed("from query import parse, parse_legacy, same\n"), ElementsAre("1: none")) << "a name of the file";
+    EXPECT_THAT(changed("from fake import parse, parse_legacy, parse_all\n"), ElementsAre("1: none")) << "another module";
+    EXPECT_THAT(changed("from query import parse_legacy as parse, parse_legacy, parse_all\n"), ElementsAre("1: none"));
+}
+
 TEST(LeavingTests, an_import_that_a_test_needs_is_refused) {
     const auto now = without_legacy({{"parse, parse_legacy", "parse_legacy"}, {"def same", "parse = dict\n\n\ndef same"}});
     EXPECT_THAT(pytest_file.refused(now), ElementsAre("1: none"));
