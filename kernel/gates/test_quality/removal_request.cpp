@@ -23,7 +23,8 @@ bool is_filler(const std::string& word) {
         "there",   "these",     "they",     "this",   "to",      "we",      "when", "where", "which",  "with",     "you",
         "call",    "line",      "main",     "self",   "return",  "class",   "def",  "func",  "method", "function", "module",
         "package", "parameter", "argument", "option", "feature", "support", "py",   "js",    "go",     "ts",       "rs"};
-    return fillers.contains(word);
+    const bool is_plural = word.ends_with('s') && fillers.contains(word.substr(0, word.size() - 1));
+    return is_plural || fillers.contains(word);
 }
 
 /// True if both are forms of one word: `print` and "prints", `validate` and "validation".

@@ -426,6 +426,7 @@ TEST(RemovalRequest, recognises_forms_of_its_words) {
     for (const char* word : {"the", "code", "from", "printer_name", "loud"}) { EXPECT_FALSE(request.mentions(word)) << word; }
     EXPECT_TRUE(request.is_object("print"));
     EXPECT_FALSE(request.is_object("rows"));
+    EXPECT_FALSE(RemovalRequest("Remove the Verbose and Log options of Sync").is_object("options"));
     EXPECT_TRUE(request.names("load_rows"));
     EXPECT_FALSE(request.names("load"));
 }
