@@ -5,7 +5,7 @@ Input: {"interfaces": [{"name", "file", "signature"}], "contents": {path: text o
 tree], "marker": text}. Output, one JSON object a line: {"path", "content"} for each file that changes, or {"problem": text} for
 each interface that cannot be declared, then {"end": true}. Runs nothing of the project.
 
-If the signature of an existing function changes, the function keeps its body and its parameters keep their defaults; otherwise it stays unchanged. This quotes annotations with
+If the signature of an existing function changes, the function keeps its body and its parameters keep their defaults, and a parameter that goes becomes a variable with its default; otherwise it stays unchanged. This quotes annotations with
 names that the file does not know, so that the module can be imported. A signature may begin with the imports that it needs. This adds those of the standard library
 if the signature names `module.name` or a name of STANDARD_NAMES. A class may have its fields and the headers of its methods. Parent folders get an empty `__init__.py` only inside a package.
 """
@@ -414,8 +414,20 @@ def header_end(text, node):
     raise Problem(f"the header of `{node.name}` was not found")
 
 
+def removed_parameters(node, wanted):
+    """Returns an assignment for each parameter that goes and that the body still uses: its default."""
+    def names(function):
+        arguments = function.args
+        return [each.arg for each in arguments.posonlyargs + arguments.args + arguments.kwonlyargs] + [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
+
+    given = default_values(node.args)
+    given.update({each.arg: value for each, value in ((node.args.vararg, ast.Tuple([], ast.Load())), (node.args.kwarg, ast.Dict([], []))) if each})
+    used = {each.id for statement in node.body for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    return [f"{name} = {ast.unparse(given[name]) if given.get(name) else None}" for name in names(node) if name not in names(wanted) and name in used]
+
+
 def change_signature(text, node, wanted):
-    """Replaces the header. Decorators, body and comments keep their bytes."""
+    """Replaces the header. Decorators, body and comments keep their bytes. A parameter that goes becomes a variable, so that the body still runs."""
     end_line, end_column = header_end(text, node)
     lines = text.splitlines(keepends=True)
     first = lines[node.lineno - 1]
@@ -425,16 +437,22 @@ def change_signature(text, node, wanted):
     if isinstance(node, ast.AsyncFunctionDef) != isinstance(wanted, ast.AsyncFunctionDef):
         raise Problem(f"`{node.name}` exists and is {'' if isinstance(node, ast.AsyncFunctionDef) else 'not '}async")
     before = lines[:node.lineno - 1] + [indent + header + lines[end_line - 1][end_column:]]
+    first = next((each for each in node.body if not is_text(each)), node.body[0])
+    if first.lineno > end_line:     # Else the body is on the line of the header.
+        inner = lines[first.lineno - 1][:len(lines[first.lineno - 1]) - len(lines[first.lineno - 1].lstrip())]
+        lines[first.lineno - 1:first.lineno - 1] = [inner + each + "\n" for each in removed_parameters(node, wanted)]
     return "".join(before + lines[end_line:])
+
+
+def default_values(arguments):
+    """Returns the defaults by the parameters' names."""
+    named = arguments.posonlyargs + arguments.args
+    return {each.arg: default for each, default in list(zip(named[len(named) - len(arguments.defaults):], arguments.defaults)) + list(zip(arguments.kwonlyargs, arguments.kw_defaults))}
 
 
 def keep_defaults(known, wanted):
     """Keeps the existing defaults of parameters. A new default is behaviour, and RED's tests must see that it is missing."""
-    def values(arguments):
-        named = arguments.posonlyargs + arguments.args
-        return {each.arg: default for each, default in list(zip(named[len(named) - len(arguments.defaults):], arguments.defaults)) + list(zip(arguments.kwonlyargs, arguments.kw_defaults))}
-
-    old, arguments = values(known.args), wanted.args
+    old, arguments = default_values(known.args), wanted.args
     named = arguments.posonlyargs + arguments.args
     having = named[len(named) - len(arguments.defaults):]
     arguments.defaults = [old.get(each.arg) or default for each, default in zip(having, arguments.defaults)]

@@ -57,6 +57,12 @@ class Python(Skeletons):
     def load_command(self, _root):
         return [sys.executable, "-B", "-c", "import memo"]
 
+    def test_a_parameter_that_goes_becomes_a_variable(self):
+        self.assertEqual(
+            self.declared(("poll", "def poll(url, timeout=10.0)"), text='def poll(url, retries=3, *rest, unused=1):\n    """Polls."""\n    return [url, retries, rest]\n'),
+            'def poll(url, timeout=10.0):\n    """Polls."""\n    retries = 3\n    rest = ()\n    return [url, retries, rest]\n')
+        self.assertEqual(self.declared(("join", "def join(a)"), text="def join(a, b): return a + b\n"), "def join(a): return a + b\n")
+
     def test_the_standard_library_is_imported(self):
         self.assertEqual(
             self.declared(("remember", "def remember(clock=time.monotonic)"), ("override", "@contextlib.contextmanager\ndef override(environ=os.environ)")),
