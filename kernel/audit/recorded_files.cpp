@@ -130,7 +130,7 @@ private:
         });
     }
 
-    /// Compares the answers with the records of them. An answer that came too late has none.
+    /// Compares each answer with its record. An answer that came too late has none.
     void answers() {
         const EscalationStore store(evidence_.escalations.parent_path());
         question_files();
