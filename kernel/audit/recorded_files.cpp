@@ -51,7 +51,10 @@ public:
     explicit Comparison(const TaskEvidence& evidence) : evidence_(evidence) {
         for (const Record& record : evidence.records) {
             if (auto decided = records::as<records::ApprovalDecided>(record)) { decisions_.push_back(std::move(*decided)); }
+            add_texts(record.body, known_);
         }
+        known_.merge(artifact_files(evidence.blobs, evidence.state));
+        known_.insert({"task.yaml", "actions.yaml", "artifacts/inputs/original_request.yaml", "artifacts/blobs/blobs.yaml"});
     }
 
     FileFindings run() && {
@@ -76,9 +79,6 @@ private:
 
     /// Reports files that no record accounts for, and people's decisions that differ from the recorded ones.
     void files() {
-        std::set<std::string> known = artifact_files(evidence_.blobs, evidence_.state);
-        known.insert({"task.yaml", "actions.yaml", "artifacts/inputs/original_request.yaml", "artifacts/blobs/blobs.yaml"});
-        for (const Record& record : evidence_.records) { add_texts(record.body, known); }
         std::error_code error;
         for (fs::recursive_directory_iterator it(evidence_.paths.root, error), end; !error && it != end; it.increment(error)) {
             std::error_code none;
@@ -86,7 +86,7 @@ private:
             if (!it->is_regular_file(none) || it->is_symlink(none) || is_transient_file(name)) { continue; }
             if (name.starts_with("iteration_history/")) {
                 decision_file(name);
-            } else if (!known.contains(name)) {
+            } else if (!known_.contains(name)) {
                 unknown(name);
             }
         }
@@ -106,6 +106,17 @@ private:
         }
     }
 
+    [[nodiscard]] bool has_only_known_fields(const json::object& entry) const {
+        static const std::set<std::string_view> fields{"task_id",         "stage",     "iteration",       "decision",
+                                                       "artifact_hash",   "timestamp", "decided_by",      "overall_comments",
+                                                       "specific_issues", "artifact",  "previous_version"};
+        return std::ranges::all_of(entry, [&](const auto& field) {
+            const std::string_view key = field.key();
+            const bool is_file = key == "artifact" || key == "previous_version";
+            return fields.contains(key) && (!is_file || known_.contains(text_of(entry, key)));
+        });
+    }
+
     [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) const {
         static const RE2 names("iteration_history/([^/]+)/v([0-9]+)_(approval|feedback)\\.yaml");
         std::string stage;
@@ -115,14 +126,14 @@ private:
         const auto read = parse_yaml(text, name, limits);
         if (!read.ok() || !read->value.is_object() || to_yaml(read->value) != text) { return false; }
         const json::object* const entry = object_at(read->value.get_object(), kind);
-        if (entry == nullptr || read->value.get_object().size() != 1) { return false; }
+        if (entry == nullptr || read->value.get_object().size() != 1 || !has_only_known_fields(*entry)) { return false; }
         auto issues = issues_from(entry->contains("specific_issues") ? entry->at("specific_issues") : json::value(json::array()),
                                   [&](const std::string&) { return name; });
         if (!issues.ok()) { return false; }
         const Feedback feedback{text_of(*entry, "overall_comments"), std::move(*issues)};
         return std::ranges::any_of(decisions_, [&](const records::ApprovalDecided& decided) {
             const std::string decision = text_of(*entry, "decision");
-            const bool is_same = says_the_same(decided, decision, feedback) || may_hold_placeholder(text);
+            const bool is_same = says_the_same(decided, decision, feedback) || may_hold_placeholder(*decided.feedback);
             return is_same && *decided.stage == stage && text_of(*entry, "stage") == stage &&
                    text_of(*entry, "task_id") == evidence_.state.task_id && number_of(*entry, "iteration") == number &&
                    text_of(*entry, "artifact_hash") == *decided.artifact_blob &&
@@ -143,8 +154,6 @@ private:
 
     /// Reports files of questions that the task did not ask, and questions that are not as the program writes them.
     void question_files() {
-        std::set<std::string> known;
-        for (const Record& record : evidence_.records) { add_texts(record.body, known); }
         std::error_code error;
         for (fs::recursive_directory_iterator it(evidence_.escalations, error), end; !error && it != end; it.increment(error)) {
             std::error_code none;
@@ -152,7 +161,7 @@ private:
             if (!it->is_regular_file(none) || file.find(evidence_.state.task_id) == std::string::npos) { continue; }
             const std::string name = "escalations/" + it->path().lexically_relative(evidence_.escalations).string();
             const std::string id = file.substr(0, file.find('.'));
-            if (!known.contains(id)) { unknown(name); }
+            if (!known_.contains(id)) { unknown(name); }
             if (file != id + ".yaml" || it.depth() != 0) { continue; }
             const auto text = read_file(it->path(), limits.max_bytes);
             const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
@@ -224,6 +233,7 @@ private:
 
     const TaskEvidence& evidence_;
     std::vector<records::ApprovalDecided> decisions_;
+    std::set<std::string> known_;  ///< The names of the task's files, and all texts of its records.
     FileFindings findings_;
 };
 

@@ -258,7 +258,7 @@ std::vector<ChangedTest> tests_with(const LackingLines& lines) {
     return changed;
 }
 
-/// True if the text has the own name of the test: what follows the last separator of its id.
+/// True if the text contains the test's own name: the part of its id after the last separator.
 bool has_name_of(std::string_view text, std::string_view id) {
     for (const std::string_view separator : {"::", " > "}) {
         if (const auto at = id.rfind(separator); at != std::string_view::npos) { id = id.substr(at + separator.size()); }

@@ -27,6 +27,7 @@ class TestSigning(SignedAuditTest):
         (answer,) = (folder.parent.parent / "escalations").glob("*spec-1.resolution.yaml")
         changes = {
             "iteration_history/spec/v1_approval.yaml": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
+            "iteration_history/spec/v9_approval.yaml": lambda file: file.write_text((folder / "iteration_history/spec/v1_approval.yaml").read_text()),
             f"../../escalations/{answer.name}": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
             f"../../escalations/ESC-{task}-spec-9.yaml": lambda file: file.write_text("question: may we ship?\n"),
             f"../../escalations/APR-{task}-spec-1.yaml": lambda file: file.write_text(file.read_text() + "# approved by the board\n"),
