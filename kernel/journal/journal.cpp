@@ -65,7 +65,7 @@ struct Journal::State {
     /// Errors: AF-JRNL-003, AF-JRNL-006 something else changed the file.
     Result<void> check_untouched();
     Result<void> write_line(std::string_view line);
-    std::function<void(std::string_view head, std::string_view next)> before_append;
+    std::function<Result<void>(std::string_view head, std::string_view next)> before_append;
 };
 
 namespace {
@@ -631,7 +631,7 @@ Result<Record> Journal::append(json::object body) {
     }
     record.at = state.size;
     AF_CHECK(state.check_untouched());
-    if (state.before_append) { state.before_append(state.head.hash, record.hash); }
+    if (state.before_append) { AF_CHECK(state.before_append(state.head.hash, record.hash)); }
     AF_CHECK(state.write_line(line));
     state.size += line.size();
     state.sum.add(line);
@@ -639,7 +639,7 @@ Result<Record> Journal::append(json::object body) {
     return record;
 }
 
-void Journal::before_append(std::function<void(std::string_view head, std::string_view next)> call) {
+void Journal::before_append(std::function<Result<void>(std::string_view head, std::string_view next)> call) {
     state_->before_append = std::move(call);
 }
 

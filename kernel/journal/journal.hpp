@@ -150,8 +150,9 @@ public:
     /// of the fields seq, prev, hash, a key of more than 1,000 bytes (no YAML reader accepts it), deeper than 60 levels, or
     /// longer than 64 MiB as a line.
     [[nodiscard]] Result<Record> append(json::object body);
-    /// Calls this before each append writes, with the hash of the last record and of the one to be written.
-    void before_append(std::function<void(std::string_view head, std::string_view next)> call);
+    /// Calls this before each append writes, with the hash of the last record and of the one to be written. If it fails, so does
+    /// the append, and the journal stays as it is.
+    void before_append(std::function<Result<void>(std::string_view head, std::string_view next)> call);
     /// Changes a body to what `append` would write, without writing it. Errors: AF-JRNL-005, as there.
     [[nodiscard]] Result<void> prepare(json::object& body) const;
     [[nodiscard]] const JournalHead& head() const noexcept;

@@ -359,7 +359,7 @@ public:
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         const OwnJournal own = own_journal(evidence);
         if (!has_statement(evidence.state)) { return {}; }
-        const bool is_own = own.has_written(evidence.head().hash);
+        AF_TRY(const bool is_own, own.has_written(evidence.head().hash));
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;
         const auto stated = read_file(file, largest_file);
@@ -397,7 +397,7 @@ public:
         if (options_.scratch) { return false; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         const OwnJournal own = own_journal(evidence);
-        const bool is_own = own.has_written(evidence.head().hash);
+        AF_TRY(const bool is_own, own.has_written(evidence.head().hash));
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
         AF_TRY(const AuditVerdict verdict, verify_task(place, {processes_, options_.repository, environment}, Stop{}));

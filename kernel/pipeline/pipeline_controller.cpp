@@ -121,8 +121,8 @@ Result<std::unique_ptr<TaskSession>> NewTask::create() {
     json::object task = document(std::move(configuration));
     if (!entry_.imports.empty()) { AF_TRY(task["inputs"], inputs()); }
     return TaskSession::create(setup_.store, task, record(), setup_.services.clock, setup_.command, setup_.services.redactor,
-                               [&](TaskSession& begun) {
-                                   if (options_.repeats_people) { begun.repeats(*options_.replay_of); }
+                               [&](TaskSession& begun) -> Result<void> {
+                                   if (options_.repeats_people) { AF_CHECK(begun.repeats(*options_.replay_of)); }
                                    return record_imports(begun, setup_.services.contracts, entry_);
                                });
 }

@@ -318,8 +318,7 @@ Result<void> check_proof(const ControllerSetup& setup, TaskSession& session) {
     AF_TRY(const bool is_known,
            setup.task_workspaces.check_proof(session.paths().root.string(), setup.escalations.directory().string(),
                                              setup.services.delivery.sign));
-    if (is_known) { session.adopt(); }
-    return {};
+    return is_known ? session.adopt() : Result<void>();
 }
 
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session) {

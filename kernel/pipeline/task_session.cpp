@@ -77,8 +77,8 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 }
 
 /// True if this machine wrote the journal up to `record` (null: all of it): it leads without a gap to a record that OwnJournal
-/// names.
-bool wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* record) {
+/// names. Errors: AF-TASK-018.
+Result<bool> wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* record) {
     constexpr int most_rounds = 5;  // The task may be running.
     const OwnJournal own(store.own_journals(), task.root.filename().string());
     const auto files = Journal::files(task.journal());
@@ -97,7 +97,8 @@ bool wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* re
             return is_whole;
         });
         if (!read.ok() || !is_whole || head.empty()) { return false; }
-        if (own.has_written(head)) { return true; }
+        AF_TRY(const bool is_own, own.has_written(head));
+        if (is_own) { return true; }
     }
     return false;
 }
@@ -119,16 +120,23 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
       clock_(clock),
       redactor_(redactor),
       steps_(paths_.journal()) {
-    journal_.before_append(
-        [this](std::string_view head, std::string_view next) { is_own_ = is_own_ && own_journal_.note(head, next); });
+    journal_.before_append([this](std::string_view head, std::string_view next) {
+        return is_own_ ? own_journal_.note(head, next) : Result<void>();
+    });
 }
 
-void TaskSession::adopt() {
+Result<void> TaskSession::adopt() {
     const std::string& head = journal_.head().hash;
-    is_own_ = own_journal_.note(head, head);
+    AF_CHECK(own_journal_.note(head, head));
+    is_own_ = true;
+    return {};
 }
 
-void TaskSession::repeats(std::string_view other) { is_own_ = is_own_ && wrote_up_to(store_, store_.paths(other), nullptr); }
+Result<void> TaskSession::repeats(std::string_view other) {
+    AF_TRY(const bool is_own, wrote_up_to(store_, store_.paths(other), nullptr));
+    is_own_ = is_own_ && is_own;
+    return {};
+}
 
 Result<std::unique_ptr<TaskSession>> TaskSession::make(
     TaskStore& store, const json::object& task,
@@ -178,7 +186,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::fork(TaskStore& store, const F
             json::object{{"task", from.parent}, {"seq", static_cast<std::int64_t>(from.record.seq)}, {"hash", from.record.hash}};
         AF_CHECK(Journal::create_file(paths.journal(), header));
         AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, {}));
-        session->is_own_ = wrote_up_to(from.store, parent, &from.record);
+        AF_TRY(session->is_own_, wrote_up_to(from.store, parent, &from.record));
         AF_CHECK(session->record(
             records::Forked{std::string(task.at("task_id").as_string()), session->state_.task_id, session->state_.steps}));
         AF_CHECK(session->write_artifacts());
@@ -257,7 +265,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     AF_TRY(auto session, fold_into_session(store, paths, std::move(lock), clock, redactor, is_this_tasks));
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
-    session->is_own_ = session->own_journal_.has_written(session->journal_.head().hash);
+    AF_TRY(session->is_own_, session->own_journal_.has_written(session->journal_.head().hash));
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }

@@ -72,12 +72,14 @@ public:
                                                                    std::string_view command,
                                                                    const Redactor& redactor = nothing_hidden(),
                                                                    RequestFile needs = RequestFile::required);
-    /// Takes the journal for this machine's own from here on (OwnJournal). For one whose signed statement holds.
-    void adopt();
+    /// Takes the journal for this machine's own from here on (OwnJournal). For one whose signed statement holds. Errors:
+    /// AF-TASK-018.
+    [[nodiscard]] Result<void> adopt();
     /// True if the user's key may sign what this task delivers: the journal is this machine's own, or nobody keeps account of it.
     [[nodiscard]] bool may_sign() const { return is_own_ || store_.own_journals().empty(); }
     /// Call for a new task that repeats what people decided in another one. It is this machine's own only if the other one is.
-    void repeats(std::string_view other);
+    /// Errors: AF-TASK-018.
+    [[nodiscard]] Result<void> repeats(std::string_view other);
 
     [[nodiscard]] const TaskState& state() const noexcept { return state_; }
     [[nodiscard]] const JournalHead& head() const noexcept { return journal_.head(); }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/own_journal.hpp"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -8,26 +10,53 @@ namespace agentforge::kernel {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+Error cannot_note(const fs::path& file, int error) {
+    return Error{"AF-TASK-018", "cannot note the next record of the task outside the repository: " + errno_text(error),
+                 file.string(),
+                 error == ENOSPC || error == EDQUOT
+                     ? "free some space, then resume the task"
+                     : "make its folder writable, or set AGENTFORGE_STATE_HOME to one that is, then resume the task",
+                 ErrorKind::io};
+}
+
+}  // namespace
+
 OwnJournal::OwnJournal(fs::path folder, std::string_view task_id, Durability durability) : durability_(durability) {
     if (!folder.empty()) { file_ = std::move(folder) / task_id; }
 }
 
-bool OwnJournal::has_written(std::string_view hash) const {
+Result<bool> OwnJournal::has_written(std::string_view hash) const {
     if (file_.empty() || hash.empty()) { return false; }
     const auto text = read_file(file_, 1000);
-    return text.ok() && ("\n" + *text).find("\n" + std::string(hash) + "\n") != std::string::npos;
+    if (text.ok()) { return ("\n" + *text).find("\n" + std::string(hash) + "\n") != std::string::npos; }
+    if (text.error().kind == ErrorKind::not_found) { return false; }
+    return Error{"AF-TASK-018", "cannot read which record of the task this machine wrote last: " + text.error().message,
+                 text.error().where, "make the file readable, or remove it: this machine then signs nothing of the task",
+                 ErrorKind::io};
 }
 
-bool OwnJournal::note(std::string_view head, std::string_view next) {
-    if (file_.empty()) { return false; }
-    if (!opened_.valid()) {
-        if (!make_directories(file_.parent_path()).ok()) { return false; }
-        opened_ = FileDescriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-        if (durability_ == Durability::synced && !sync_directory(file_.parent_path()).ok()) { return false; }
-    }
+Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
+    if (file_.empty()) { return {}; }
+    if (!opened_.valid()) { AF_CHECK(open()); }
     const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
-    return opened_.valid() && ::pwrite(opened_.get(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
-           (durability_ != Durability::synced || ::fdatasync(opened_.get()) == 0);
+    if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
+    AF_CHECK(write_all(opened_.get(), text, file_));
+    if (durability_ == Durability::synced && ::fdatasync(opened_.get()) != 0) { return cannot_note(file_, errno); }
+    return {};
+}
+
+Result<void> OwnJournal::open() {
+    AF_CHECK(make_directories(file_.parent_path()));
+    FileDescriptor opened;
+    do {
+        opened = FileDescriptor(::open(file_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    } while (!opened.valid() && errno == EINTR);
+    if (!opened.valid()) { return cannot_note(file_, errno); }
+    if (durability_ == Durability::synced) { AF_CHECK(sync_directory(file_.parent_path())); }
+    opened_ = std::move(opened);
+    return {};
 }
 
 }  // namespace agentforge::kernel

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <agentforge/result.hpp>
+
 #include "base/files.hpp"
 
 namespace agentforge::kernel {
@@ -16,13 +18,15 @@ public:
     /// `folder`: outside every repository. Empty: keeps nothing, and no journal is known.
     OwnJournal(std::filesystem::path folder, std::string_view task_id, Durability durability = Durability::synced);
 
-    /// True if a process of this machine wrote the record with this hash, or was about to.
-    [[nodiscard]] bool has_written(std::string_view hash) const;
-    /// Notes that the record `next` is about to follow the record `head`. On disk when it returns. Returns false if it cannot be
-    /// noted. Cost: one write of 130 bytes and one fdatasync.
-    [[nodiscard]] bool note(std::string_view head, std::string_view next);
+    /// True if a process of this machine wrote the record with this hash, or was about to. Errors: AF-TASK-018.
+    [[nodiscard]] Result<bool> has_written(std::string_view hash) const;
+    /// Notes that the record `next` is about to follow the record `head`. On disk when it returns. Errors: AF-TASK-018. Cost: one
+    /// write of 130 bytes and one fdatasync.
+    [[nodiscard]] Result<void> note(std::string_view head, std::string_view next);
 
 private:
+    [[nodiscard]] Result<void> open();
+
     std::filesystem::path file_;
     Durability durability_;
     FileDescriptor opened_;

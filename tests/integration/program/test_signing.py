@@ -111,6 +111,20 @@ class TestSigning(SignedAuditTest):
         self.assert_code(self.run_program("rebase", task, "--set", "delivery.sign=never"), 0)
         self.assert_verified(self.verify(task))
 
+    def test_a_note_of_the_journal_that_cannot_be_read_loses_nothing(self):
+        task = self.start_and_wait("--approve", "spec")
+        note, away = self.state / "proofs" / task, self.state / "note"
+        before = (self.task_folder(task) / "actions.yaml").read_bytes()
+        note.rename(away)
+        note.mkdir()
+        self.assert_error(self.go_on("approve", task), "AF-TASK-018", str(note))
+        self.assertEqual((self.task_folder(task) / "actions.yaml").read_bytes(), before)
+        note.rmdir()
+        away.rename(note)
+        self.assert_code(self.go_on("resume", task), 0)
+        self.assert_verified(self.verify(task))
+        self.assertTrue(self.signature(task).exists())
+
     def test_a_hook_that_changes_line_ends_and_adds_a_trailer(self):
         hook = self.repository / ".git/hooks/commit-msg"
         hook.parent.mkdir(exist_ok=True)

@@ -146,6 +146,21 @@ TEST_F(JournalFile, makes_one_write_and_one_sync_for_each_record) {
     EXPECT_EQ(disk.syncs, 5);
 }
 
+TEST_F(JournalFile, stays_as_it_is_if_what_must_precede_an_append_fails) {
+    Journal journal = create();
+    append(journal, 1);
+    const std::string before = bytes();
+    bool is_possible = false;
+    journal.before_append([&](std::string_view, std::string_view) {
+        return is_possible ? Result<void>() : Error{"AF-TEST-001", "not now", "", "", ErrorKind::io};
+    });
+    EXPECT_EQ(journal.append({{"type", "x"}}).error().code, "AF-TEST-001");
+    EXPECT_EQ(bytes(), before);
+    is_possible = true;
+    append(journal, 1);
+    EXPECT_EQ(Journal::read(path_)->size(), 2U);
+}
+
 TEST_F(JournalFile, is_created_once) {
     create();
     const auto again = Journal::create(path_, {{"task_id", "x"}});

@@ -20,28 +20,38 @@ protected:
 };
 
 TEST_F(OwnJournalTest, knows_the_last_record_and_the_one_about_to_be_written) {
-    EXPECT_FALSE(journal().has_written(first_));
+    EXPECT_FALSE(journal().has_written(first_).value());
     OwnJournal writing = journal();
-    ASSERT_TRUE(writing.note(first_, second_));
-    EXPECT_TRUE(journal().has_written(first_));
-    EXPECT_TRUE(journal().has_written(second_));
-    ASSERT_TRUE(writing.note(second_, third_));
-    EXPECT_FALSE(journal().has_written(first_));
-    EXPECT_TRUE(journal().has_written(third_));
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    EXPECT_TRUE(journal().has_written(first_).value());
+    EXPECT_TRUE(journal().has_written(second_).value());
+    ASSERT_TRUE(writing.note(second_, third_).ok());
+    EXPECT_FALSE(journal().has_written(first_).value());
+    EXPECT_TRUE(journal().has_written(third_).value());
 }
 
 TEST_F(OwnJournalTest, knows_no_part_of_a_hash_and_no_other_task) {
     OwnJournal writing = journal();
-    ASSERT_TRUE(writing.note(first_, second_));
-    EXPECT_FALSE(journal().has_written(""));
-    EXPECT_FALSE(journal().has_written(first_.substr(1)));
-    EXPECT_FALSE(OwnJournal(folder_->path() / "proofs", "task-2").has_written(first_));
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    EXPECT_FALSE(journal().has_written("").value());
+    EXPECT_FALSE(journal().has_written(first_.substr(1)).value());
+    EXPECT_FALSE(OwnJournal(folder_->path() / "proofs", "task-2").has_written(first_).value());
 }
 
 TEST_F(OwnJournalTest, keeps_nothing_without_a_folder) {
     OwnJournal nowhere({}, "task-1");
-    EXPECT_FALSE(nowhere.note(first_, second_));
-    EXPECT_FALSE(nowhere.has_written(first_));
+    EXPECT_TRUE(nowhere.note(first_, second_).ok());
+    EXPECT_FALSE(nowhere.has_written(first_).value());
+}
+
+TEST_F(OwnJournalTest, says_why_it_can_neither_note_nor_read_a_record) {
+    std::filesystem::create_directories(folder_->path() / "proofs" / "task-1");
+    OwnJournal writing = journal();
+    const Result<void> noted = writing.note(first_, second_);
+    ASSERT_FALSE(noted.ok());
+    EXPECT_EQ(noted.error().code, "AF-TASK-018");
+    EXPECT_EQ(journal().has_written(first_).error().code, "AF-TASK-018");
+    EXPECT_EQ(noted.error().where, (folder_->path() / "proofs" / "task-1").string());
 }
 
 }  // namespace
