@@ -60,6 +60,7 @@ class World:
         for name in ("home", "tmp"):
             (self.root / name).mkdir(parents=True)
         self.repositories = [self.root / name for name in names or ("textkit",)]
+        self.sign()
         for self.repository in reversed(self.repositories):
             shutil.copytree(harness.SOURCE / "examples" / "textkit", self.repository, ignore=shutil.ignore_patterns("__pycache__"))
             self.git("init", "-q", "-b", "main")
@@ -68,6 +69,16 @@ class World:
             self.commit("Import textkit")
         self.place = self.root if names else self.repository
         self.write_transcript(harness.short_transcript())
+
+    def sign(self):
+        """Lets git and AgentForge sign commits, and AgentForge write a note for each."""
+        key, signers, settings = (self.folder / name for name in ("key", "signers", "gitconfig"))
+        if not key.exists():
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "test", "-f", str(key)], check=True, stdin=subprocess.DEVNULL)
+            signers.write_text(f"test@example.invalid {key.with_suffix('.pub').read_text(encoding='utf-8')}", encoding="utf-8")
+            settings.write_text(f"[commit]\n\tgpgsign = true\n[gpg]\n\tformat = ssh\n[user]\n\tsigningkey = {key}\n[gpg \"ssh\"]\n\tallowedSignersFile = {signers}\n"
+                                "[agentforge]\n\tstatementNote = true\n", encoding="utf-8")
+        self.environment["GIT_CONFIG_GLOBAL"] = str(settings)
 
     def commit(self, message):
         self.git("add", "-A")
@@ -292,10 +303,11 @@ class World:
                 "waiting": len(self.program("escalations", "list", "--json").json["escalations"])}
 
     def audit(self, task):
-        """Returns the kinds of faults that `audit verify` finds."""
-        verdict = self.program("audit", "verify", task, codes=(0, 1))
-        return [] if verdict.code == 0 else sorted({line.split()[1] for line in verdict.out.splitlines() if line.startswith("  ") and line.split()[0] not in ("ok", "unchecked")}
-                                                   | set(ERROR.findall(verdict.err)))
+        """Returns the kinds of faults that `audit verify` finds, and if a signature holds."""
+        verdict = self.program("audit", "verify", task, "--json", codes=(0, 1))
+        findings = verdict.json["findings"] if verdict.out else []
+        wrong = {each["part"] for each in findings if each["answer"] == "fails"} | set(ERROR.findall(verdict.err))
+        return sorted(wrong), any(each["part"] == "signature" and each["answer"] == "holds" for each in findings)
 
     @staticmethod
     def in_use(path):
