@@ -145,7 +145,17 @@ private:
     void answers() {
         const EscalationStore store(evidence_.escalations.parent_path());
         question_files();
+        std::optional<records::StageEscalated> reason;  // Of the next question.
+        std::string at;
         for (const Record& record : evidence_.records) {
+            if (auto escalated = records::as<records::StageEscalated>(record)) {
+                reason = std::move(escalated);
+                at = records::envelope_in(record).timestamp;
+            }
+            if (const auto raised = records::as<records::EscalationRaised>(record); raised && reason) {
+                question(store, *raised, *reason, at);
+            }
+            if (const auto requested = records::as<records::ApprovalRequested>(record)) { request(store, *requested); }
             if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(store, *resolved); }
             if (const auto decided = records::as<records::ActionDecided>(record)) { action(store, *decided); }
         }
@@ -167,6 +177,37 @@ private:
             const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
             if (!read.ok() || to_yaml(read->value) != *text) { findings_.faults.push_back(name + " is not as it was written"); }
         }
+    }
+
+    /// Compares what a person was asked.
+    void question(const EscalationStore& store, const records::EscalationRaised& raised, const records::StageEscalated& recorded,
+                  const std::string& at) {
+        const auto asked = store.escalation(raised.escalation_id);
+        if (!asked.ok()) { return; }  // Gone, or already reported.
+        const auto context = recorded.context_blob->empty() ? std::optional(json::object()) : blob(*recorded.context_blob);
+        if (!context) { return; }  // Reported with the blobs.
+        const bool is_same = asked->stage == recorded.stage && asked->issue == recorded.reason &&
+                             asked->question == recorded.question && asked->options == recorded.options &&
+                             reads_as(asked->context, *context) && asked->created_at == at;
+        if (!is_same || !has_deadline(store, raised.escalation_id, raised.deadline, raised.at_deadline)) {
+            findings_.faults.push_back("escalations/" + raised.escalation_id + ".yaml is not the question in the journal");
+        }
+    }
+
+    void request(const EscalationStore& store, const records::ApprovalRequested& recorded) {
+        const auto asked = store.approval(recorded.approval_id);
+        if (!asked.ok()) { return; }
+        const bool is_same = asked->stage == recorded.stage && asked->artifact_hash == recorded.artifact_hash &&
+                             known_.contains(asked->created_at);
+        if (!is_same || !has_deadline(store, recorded.approval_id, recorded.deadline, recorded.at_deadline)) {
+            findings_.faults.push_back("escalations/" + recorded.approval_id + ".yaml is not the question in the journal");
+        }
+    }
+
+    [[nodiscard]] static bool has_deadline(const EscalationStore& store, const std::string& id,
+                                           const std::optional<std::string>& time, const std::optional<std::string>& then) {
+        const auto deadline = store.answer_deadline(id);
+        return deadline.ok() && deadline->time == time.value_or("") && (!then || deadline->then == *then);
     }
 
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {

@@ -15,8 +15,8 @@ struct FileFindings {
 };
 
 /// Returns the files that differ from the journal, and those that no record accounts for. While a task has not completed, the
-/// latter are only unchecked: a file is written before its record. The texts of questions are in no record. A file in which a
-/// secret was hidden may differ. Cost: reads each of these files.
+/// latter are only unchecked: a file is written before its record. A file in which a secret was hidden may differ. Cost: reads
+/// each of these files.
 [[nodiscard]] FileFindings compare_with_journal(const TaskEvidence& evidence);
 
 }  // namespace agentforge::kernel

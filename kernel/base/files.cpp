@@ -326,6 +326,15 @@ fs::path plain(const fs::path& path) {
 
 }  // namespace
 
+Result<void> sync_file(const fs::path& path) {
+    const FileDescriptor file = open_retrying(path, O_RDONLY | O_NOFOLLOW);
+    if (!file.valid()) {
+        return errno == ELOOP ? Result<void>() : failure("AF-BASE-013", "Cannot open the file to sync it to disk", path, errno);
+    }
+    if (::fsync(file.get()) != 0) { return failure("AF-BASE-013", "Cannot sync the file to disk", path, errno); }
+    return {};
+}
+
 Result<void> make_directories(const fs::path& path) {
     std::error_code error;
     std::vector<fs::path> missing;

@@ -66,6 +66,8 @@ void sweep_abandoned_writes_in(const std::filesystem::path& folder);
 /// Syncs the names in the folder, and those of the folders above it that this process made, so that the folder survives a power
 /// cut. Errors: `io` AF-BASE-016.
 [[nodiscard]] Result<void> sync_directory(const std::filesystem::path& path);
+/// Syncs the bytes of the file. Does nothing for a symbolic link. Errors: `io` AF-BASE-013.
+[[nodiscard]] Result<void> sync_file(const std::filesystem::path& path);
 /// Writes all of `bytes`. Handles EINTR and short writes.
 [[nodiscard]] Result<void> write_all(int descriptor, std::string_view bytes, const std::filesystem::path& name);
 /// Returns the text of an errno value, such as "No such file or directory". Thread-safe.

@@ -64,15 +64,6 @@ Result<void> copy_entry(const fs::path& from, const fs::path& to) {
     return {};
 }
 
-Result<void> sync_file(const fs::path& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (!file.valid()) {
-        return errno == ELOOP ? Result<void>{} : Result<void>(failed("Cannot open a file", path, errno_text(errno)));
-    }
-    if (::fsync(file.get()) != 0) { return failed("Cannot write a file to disk", path, errno_text(errno)); }
-    return {};
-}
-
 /// Replaces the file at `place` by a hard link to the copy, so that the copy stays. `link`: a free name for it meanwhile. Moves
 /// the copy where links do not work.
 void put_in_place(const fs::path& copy, const fs::path& link, const fs::path& place, std::error_code& error) {

@@ -119,6 +119,10 @@ Result<std::string> Repository::commit(const CommitRequest& request) const {
     return to_text(id);
 }
 
+Result<void> Repository::sync_objects_since(std::chrono::system_clock::time_point since) const {
+    return kernel::sync_objects_since(state_->handle.get(), since);
+}
+
 Result<void> Repository::create_branch(std::string_view branch, std::string_view commit) const {
     git_repository* repository = state_->handle.get();
     int valid = 0;

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -63,6 +64,26 @@ SyncedFolders& synced_folders() {
 
 Result<void> sync_object_folders(git_repository* repository) {
     return synced_folders().sync(fs::path(git_repository_commondir(repository)) / "objects");
+}
+
+Result<void> sync_objects_since(git_repository* repository, std::chrono::system_clock::time_point since) {
+    const time_t first = std::chrono::system_clock::to_time_t(since) - 1;  // The clock of files may be a tick behind.
+    const auto is_new = [&](const fs::path& path) {
+        struct stat status {};
+        return ::stat(path.c_str(), &status) == 0 && std::max(status.st_mtim.tv_sec, status.st_ctim.tv_sec) >= first;
+    };
+    std::error_code error;
+    for (const auto& folder : fs::directory_iterator(fs::path(git_repository_commondir(repository)) / "objects", error)) {
+        std::error_code none;
+        if (!folder.is_directory(none) || !is_new(folder.path())) { continue; }
+        for (const auto& object : fs::directory_iterator(folder.path(), none)) {
+            if (!is_new(object.path())) { continue; }
+            const Result<void> synced = sync_file(object.path());
+            if (!synced.ok() && fs::exists(object.path(), none)) { return synced; }  // Else `git gc` removed it.
+        }
+        AF_CHECK(sync_directory(folder.path()));
+    }
+    return sync_object_folders(repository);
 }
 
 Result<void> sync_ref_folders(git_repository* repository, const std::string& ref) {

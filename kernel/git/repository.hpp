@@ -79,6 +79,9 @@ public:
     /// Removes `refs/agentforge/<prefix>` and all refs below it (`task-1` does not include `task-10`).
     [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;
     [[nodiscard]] Result<std::string> commit(const CommitRequest& request) const;
+    /// Makes objects that git's program wrote since `since` survive a power cut. Call it before a ref or a record names one.
+    /// Errors: `io` AF-BASE-013, AF-BASE-016.
+    [[nodiscard]] Result<void> sync_objects_since(std::chrono::system_clock::time_point since) const;
     /// Creates `refs/heads/<branch>` at the commit. Succeeds if it is already there. Errors: `conflict` AF-GIT-010 it exists at
     /// another commit, AF-GIT-014 it conflicts with another branch's name.
     [[nodiscard]] Result<void> create_branch(std::string_view branch, std::string_view commit) const;

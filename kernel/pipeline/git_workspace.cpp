@@ -291,11 +291,13 @@ public:
             add.push_back(":(exclude,top,literal)" + path);
             update.push_back(path);
         }
+        const auto begin = std::chrono::system_clock::now();
         AF_CHECK(run_git(git, add, own));
         AF_CHECK(run_git(git, update, own));
         AF_TRY(std::string tree, run_git(git, {"write-tree"}, own));
         while (tree.ends_with('\n')) { tree.pop_back(); }
         if (tree == head.second) { return head; }
+        AF_CHECK(repository.sync_objects_since(begin));
         CommitRequest request;
         request.tree = tree;
         request.parent = head.first;

@@ -147,6 +147,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
         return commit_unsigned(repository, order, author);
     }
     AF_TRY(const GitStandIn git, GitStandIn::make(repository));
+    const auto begin = std::chrono::system_clock::now();
     AF_TRY(const ProcessOutcome outcome,
            processes.run(commit_tree_request(git, environment, order, author, committer, sign), stop));
     if (outcome.cancelled) {
@@ -162,6 +163,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
                      "commit " + id, "check that `git` on PATH is the right program, and that gpg.program works",
                      ErrorKind::internal};
     }
+    AF_CHECK(repository.sync_objects_since(begin));
     return MadeCommit{std::move(id), written.is_signed()};
 }
 

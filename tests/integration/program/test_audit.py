@@ -1374,6 +1374,19 @@ class TestAuditReportOfARun(AuditTest):
             (approved["seq"], "the artifact of stage spec was approved by user"),
             (delivered["seq"], "commit hooks not run: delivery.hooks is skip")])
 
+    def test_a_question_that_is_not_the_one_in_the_journal_is_found(self):
+        questions = self.repository / ".agentforge/escalations"
+        (question,), (approval,) = (sorted(path for path in questions.glob(f"{kind}-*.yaml") if "resolution" not in path.name) for kind in ("ESC", "APR"))
+        for file, before, after in ((question, self.QUESTION, "May we ship?"), (question, "created_at: \"20", "created_at: \"19"), (question, "stage: \"clarify\"", "stage: \"spec\""),
+                                    (approval, "created_at: \"20", "created_at: \"19")):
+            with self.subTest(file=file.name, after=after):
+                text = file.read_text()
+                self.assertIn(before, text)
+                file.write_text(text.replace(before, after))
+                self.assertIn(f"files: escalations/{file.name} is not the question in the journal", self.faults(self.verify(self.task())))
+                file.write_text(text)
+        self.assert_verified(self.verify(self.task()))
+
     def test_cost_and_tokens_are_those_of_the_journal_by_stage_agent_and_model(self):
         expected = {}
         for step in self.steps():

@@ -177,6 +177,15 @@ TEST_F(DurableTest, a_delivered_branch_is_on_disk_with_its_commit_and_its_log) {
     EXPECT_THAT(disk_.lost("logs"), IsEmpty());
 }
 
+TEST_F(DurableTest, what_gits_program_wrote_is_on_disk) {
+    const auto begin = std::chrono::system_clock::now();
+    git("commit-tree -m signed HEAD^{tree}");
+    ASSERT_FALSE(disk_.lost("objects").empty());
+    const auto synced = open().sync_objects_since(begin);
+    ASSERT_TRUE(synced.ok()) << synced.error().to_string();
+    EXPECT_THAT(disk_.lost("objects"), IsEmpty());
+}
+
 TEST_F(DurableTest, the_record_of_a_removed_worktree_goes_once_its_folder_cannot_come_back) {
     std::vector<std::string> synced;
     bool record_too = false;
