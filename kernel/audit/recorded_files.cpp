@@ -12,9 +12,11 @@
 #include <agentforge/json_fields.hpp>
 
 #include "audit/statement.hpp"
+#include "base/clock.hpp"
 #include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "escalation/decision_file.hpp"
 #include "escalation/escalation_store.hpp"
 #include "journal/blob_store.hpp"
 #include "records/records.hpp"
@@ -40,10 +42,23 @@ void add_texts(const json::value& value, std::set<std::string>& texts) {
     }
 }
 
+/// True if `given` may be what `recorded` was before its secrets were hidden.
+bool is_same(const json::value& recorded, const json::value& given) {
+    if (recorded.is_string() && given.is_string()) { return equals_but_for_secrets(recorded.get_string(), given.get_string()); }
+    if (recorded.is_array() && given.is_array()) { return std::ranges::equal(recorded.get_array(), given.get_array(), is_same); }
+    if (!recorded.is_object() || !given.is_object()) { return recorded == given; }
+    return recorded.get_object().size() == given.get_object().size() &&
+           std::ranges::all_of(recorded.get_object(), [&](const auto& wanted) {
+               return std::ranges::any_of(given.get_object(), [&](const auto& field) {
+                   return equals_but_for_secrets(wanted.key(), field.key()) && is_same(wanted.value(), field.value());
+               });
+           });
+}
+
 /// True if the record has the decision and its reasons. A revision's reasons are one text there.
 bool says_the_same(const records::ApprovalDecided& decided, const std::string& decision, const Feedback& feedback) {
-    return decision == records::decision_of(decided) &&
-           *decided.feedback == (decision == "revise" ? in_words(feedback) : feedback.overall);
+    return decision == records::decision_of(decided) && (decision == "revise" || feedback.issues.empty()) &&
+           equals_but_for_secrets(*decided.feedback, decision == "revise" ? in_words(feedback) : feedback.overall);
 }
 
 class Comparison {
@@ -106,39 +121,41 @@ private:
         }
     }
 
-    [[nodiscard]] bool has_only_known_fields(const json::object& entry) const {
-        static const std::set<std::string_view> fields{"task_id",         "stage",     "iteration",       "decision",
-                                                       "artifact_hash",   "timestamp", "decided_by",      "overall_comments",
-                                                       "specific_issues", "artifact",  "previous_version"};
-        return std::ranges::all_of(entry, [&](const auto& field) {
-            const std::string_view key = field.key();
-            const bool is_file = key == "artifact" || key == "previous_version";
-            return fields.contains(key) && (!is_file || known_.contains(text_of(entry, key)));
+    [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) const {
+        static const RE2 names("iteration_history/([^/]+)/(v([0-9]+))_(approval|feedback)\\.yaml");
+        DecidedVersion version{evidence_.state.task_id, {}, 0, {}, {}};
+        std::string label;
+        std::string kind;
+        if (!RE2::FullMatch(name, names, &version.stage, &label, &version.number, &kind)) { return false; }
+        const auto read = parse_yaml(text, name, limits);
+        const json::object* const entry =
+            read.ok() && read->value.is_object() ? object_at(read->value.get_object(), kind) : nullptr;
+        if (entry == nullptr) { return false; }
+        auto issues = issues_from(entry->contains("specific_issues") ? entry->at("specific_issues") : json::value(json::array()),
+                                  [&](const std::string&) { return name; });
+        const std::string time = text_of(*entry, "timestamp");
+        if (!issues.ok() || !parse_time(time).ok()) { return false; }
+        const Feedback feedback{text_of(*entry, "overall_comments"), std::move(*issues)};
+        const std::string artifact = artifact_of(version.stage);
+        return std::ranges::any_of(decisions_, [&](const records::ApprovalDecided& decided) {
+            const ArtifactDecision decision{
+                records::decision_of(decided), feedback.overall, feedback.issues, "", "", "", *decided.decided_by};
+            version.artifact_hash = *decided.artifact_blob;
+            const auto is_file_for = [&](const std::string& file) {
+                version.artifact = file;
+                return to_yaml(decision_document(version, decision, time)) == text;
+            };
+            return *decided.stage == version.stage && decided.approved == (kind == "approval") &&
+                   says_the_same(decided, decision.decision, feedback) &&
+                   (is_file_for(artifact) || is_file_for(artifact_version_file(artifact, label)));
         });
     }
 
-    [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) const {
-        static const RE2 names("iteration_history/([^/]+)/v([0-9]+)_(approval|feedback)\\.yaml");
-        std::string stage;
-        std::string kind;
-        int number = 0;
-        if (!RE2::FullMatch(name, names, &stage, &number, &kind)) { return false; }
-        const auto read = parse_yaml(text, name, limits);
-        if (!read.ok() || !read->value.is_object() || to_yaml(read->value) != text) { return false; }
-        const json::object* const entry = object_at(read->value.get_object(), kind);
-        if (entry == nullptr || read->value.get_object().size() != 1 || !has_only_known_fields(*entry)) { return false; }
-        auto issues = issues_from(entry->contains("specific_issues") ? entry->at("specific_issues") : json::value(json::array()),
-                                  [&](const std::string&) { return name; });
-        if (!issues.ok()) { return false; }
-        const Feedback feedback{text_of(*entry, "overall_comments"), std::move(*issues)};
-        return std::ranges::any_of(decisions_, [&](const records::ApprovalDecided& decided) {
-            const std::string decision = text_of(*entry, "decision");
-            const bool is_same = says_the_same(decided, decision, feedback) || may_hold_placeholder(*decided.feedback);
-            return is_same && *decided.stage == stage && text_of(*entry, "stage") == stage &&
-                   text_of(*entry, "task_id") == evidence_.state.task_id && number_of(*entry, "iteration") == number &&
-                   text_of(*entry, "artifact_hash") == *decided.artifact_blob &&
-                   text_of(*entry, "decided_by") == *decided.decided_by && decided.approved == (kind == "approval");
-        });
+    /// Returns the name of the stage's artifact file. Empty if it never handed one in.
+    [[nodiscard]] std::string artifact_of(const std::string& stage) const {
+        const auto& stages = evidence_.state.stages;
+        const auto found = std::ranges::find(stages, stage, &StageState::name);
+        return found == stages.end() ? std::string() : found->artifact;
     }
 
     /// Compares each answer with its record. An answer that came too late has none.
@@ -147,6 +164,7 @@ private:
         question_files();
         std::optional<records::StageEscalated> reason;  // Of the next question.
         std::string at;
+        std::string proposed;  // The next action's blob.
         for (const Record& record : evidence_.records) {
             if (auto escalated = records::as<records::StageEscalated>(record)) {
                 reason = std::move(escalated);
@@ -155,6 +173,8 @@ private:
             if (const auto raised = records::as<records::EscalationRaised>(record); raised && reason) {
                 question(store, *raised, *reason, at);
             }
+            if (const auto proposal = records::as<records::ActionProposed>(record)) { proposed = proposal->action_blob; }
+            if (const auto asked = records::as<records::ActionAsked>(record)) { asked_action(store, *asked, proposed); }
             if (const auto requested = records::as<records::ApprovalRequested>(record)) { request(store, *requested); }
             if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(store, *resolved); }
             if (const auto decided = records::as<records::ActionDecided>(record)) { action(store, *decided); }
@@ -171,12 +191,23 @@ private:
             if (!it->is_regular_file(none) || file.find(evidence_.state.task_id) == std::string::npos) { continue; }
             const std::string name = "escalations/" + it->path().lexically_relative(evidence_.escalations).string();
             const std::string id = file.substr(0, file.find('.'));
-            if (!known_.contains(id)) { unknown(name); }
-            if (file != id + ".yaml" || it.depth() != 0) { continue; }
+            const std::string kind = file.substr(id.size());
+            if (is_early_answer(kind)) {
+                findings_.unchecked.push_back(name + " is an answer from before the question, which did not count");
+            } else if (!known_.contains(id) || !is_file_of_question(name, id)) {
+                unknown(name);
+            }
+            if (kind != ".yaml" || it.depth() != 0) { continue; }
             const auto text = read_file(it->path(), limits.max_bytes);
             const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
             if (!read.ok() || to_yaml(read->value) != *text) { findings_.faults.push_back(name + " is not as it was written"); }
         }
+    }
+
+    /// The question, its answer, or who was notified of it.
+    [[nodiscard]] static bool is_file_of_question(const std::string& name, const std::string& id) {
+        return name == "escalations/" + id + ".yaml" || name == "escalations/" + id + ".resolution.yaml" ||
+               name == "escalations/.told/" + id + ".json";
     }
 
     /// Compares what a person was asked.
@@ -186,10 +217,10 @@ private:
         if (!asked.ok()) { return; }  // Gone, or already reported.
         const auto context = recorded.context_blob->empty() ? std::optional(json::object()) : blob(*recorded.context_blob);
         if (!context) { return; }  // Reported with the blobs.
-        const bool is_same = asked->stage == recorded.stage && asked->issue == recorded.reason &&
-                             asked->question == recorded.question && asked->options == recorded.options &&
-                             reads_as(asked->context, *context) && asked->created_at == at;
-        if (!is_same || !has_deadline(store, raised.escalation_id, raised.deadline, raised.at_deadline)) {
+        const bool is_asked = asked->stage == recorded.stage && asked->issue == recorded.reason &&
+                              asked->question == recorded.question && asked->options == recorded.options &&
+                              reads_as(asked->context, *context) && asked->created_at == at;
+        if (!is_asked || !has_deadline(store, raised.escalation_id, raised.deadline, raised.at_deadline)) {
             findings_.faults.push_back("escalations/" + raised.escalation_id + ".yaml is not the question in the journal");
         }
     }
@@ -197,9 +228,9 @@ private:
     void request(const EscalationStore& store, const records::ApprovalRequested& recorded) {
         const auto asked = store.approval(recorded.approval_id);
         if (!asked.ok()) { return; }
-        const bool is_same = asked->stage == recorded.stage && asked->artifact_hash == recorded.artifact_hash &&
-                             known_.contains(asked->created_at);
-        if (!is_same || !has_deadline(store, recorded.approval_id, recorded.deadline, recorded.at_deadline)) {
+        const bool is_asked = asked->stage == recorded.stage && asked->artifact_hash == recorded.artifact_hash &&
+                              known_.contains(asked->created_at);
+        if (!is_asked || !has_deadline(store, recorded.approval_id, recorded.deadline, recorded.at_deadline)) {
             findings_.faults.push_back("escalations/" + recorded.approval_id + ".yaml is not the question in the journal");
         }
     }
@@ -213,33 +244,57 @@ private:
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {
         const auto given = store.resolution(recorded.escalation_id);
         if (is_gone(given)) { return; }
-        auto answer = blob(recorded.resolution_blob);
+        const auto answer = blob(recorded.resolution_blob);
         if (!answer) { return; }  // Reported with the blobs.
-        answer->erase("resolved_by");
-        answer->erase("resolved_at");
-        const bool is_same = given.ok() && (*given)->abort == recorded.abort && (*given)->resolved_by == *recorded.resolved_by &&
-                             ((*given)->context == *answer || may_hold_placeholder(json::serialize(*answer)));
-        report(recorded.escalation_id, is_same);
+        report(recorded.escalation_id, given.ok() && (*given)->abort == recorded.abort &&
+                                           equals_but_for_secrets(*recorded.resolved_by, (*given)->resolved_by) &&
+                                           is_same(without_signer(*answer), without_signer((*given)->context)));
+    }
+
+    /// The journal adds these two fields to an answer, in place of a person's own.
+    [[nodiscard]] static json::object without_signer(json::object answer) {
+        answer.erase("resolved_by");
+        answer.erase("resolved_at");
+        return answer;
     }
 
     void approval(const EscalationStore& store, const records::ApprovalDecided& recorded) {
         shown(store, recorded.approval_id, recorded.artifact_hash, *recorded.artifact_blob);
         const auto given = store.artifact_decision(recorded.approval_id);
         if (is_gone(given)) { return; }
-        const bool is_same = given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
-                             (*given)->decided_by == *recorded.decided_by &&
-                             says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues});
-        report(recorded.approval_id, is_same || may_hold_placeholder(*recorded.feedback));
+        report(recorded.approval_id, given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
+                                         equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
+                                         says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues}));
     }
 
     void action(const EscalationStore& store, const records::ActionDecided& recorded) {
         const auto given = store.action_decision(recorded.approval_id);
         if (is_gone(given)) { return; }
-        const bool is_same = given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
-                             (*given)->edited.has_value() == (recorded.decision == "edited") &&
-                             (*given)->action_hash == recorded.action_hash && (*given)->decided_by == *recorded.decided_by &&
-                             (*given)->feedback == *recorded.feedback;
-        report(recorded.approval_id, is_same || may_hold_placeholder(*recorded.feedback));
+        report(recorded.approval_id, given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
+                                         is_recorded_change((*given)->edited, recorded.edited) &&
+                                         (*given)->action_hash == recorded.action_hash &&
+                                         equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
+                                         equals_but_for_secrets(*recorded.feedback, (*given)->feedback));
+    }
+
+    [[nodiscard]] bool is_recorded_change(const std::optional<json::object>& given,
+                                          const std::optional<records::Kept>& recorded) const {
+        if (!given || !recorded) { return given.has_value() == recorded.has_value(); }
+        if (recorded->value) { return is_same(*recorded->value, *given); }
+        const auto action = blob(recorded->blob);
+        return !action || is_same(*action, *given);  // A missing blob is reported with the others.
+    }
+
+    /// Compares the action that a person was shown.
+    void asked_action(const EscalationStore& store, const records::ActionAsked& recorded, const std::string& proposed) {
+        const auto asked = store.approval(recorded.approval_id);
+        if (!asked.ok()) { return; }  // Gone, or already reported.
+        const auto action = blob(proposed);
+        if (!action) { return; }  // Reported with the blobs.
+        if (asked->stage != recorded.stage || asked->artifact_hash != recorded.action_hash ||
+            !known_.contains(asked->created_at) || !reads_as(asked->artifact, *action)) {
+            findings_.faults.push_back("escalations/" + recorded.approval_id + ".yaml is not the action in the journal");
+        }
     }
 
     /// Compares what a person was shown.

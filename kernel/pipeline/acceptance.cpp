@@ -9,6 +9,7 @@
 #include "base/plain_file.hpp"
 #include "base/yaml.hpp"
 #include "contracts/names.hpp"
+#include "escalation/decision_file.hpp"
 #include "pipeline/dependencies.hpp"
 #include "pipeline/gate_runs.hpp"
 #include "pipeline/people/acting_changes.hpp"
@@ -253,18 +254,10 @@ Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
     if (keeps) { AF_CHECK(save_version(stage, version)); }
     const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
     AF_CHECK(make_directories(folder));
-    json::object entry{{"task_id", task_.state().task_id},
-                       {"stage", task_.stage_name()},
-                       {"iteration", number},
-                       {"decision", decision.decision}};
-    entry[decision.approved() ? "artifact" : "previous_version"] =
-        keeps ? artifact_version_file(stage.artifact, version) : stage.artifact;
-    entry["artifact_hash"] = stage.artifact_hash;
-    if (!decision.feedback.empty()) { entry["overall_comments"] = decision.feedback; }
-    if (!decision.issues.empty()) { entry["specific_issues"] = to_json(decision.issues); }
-    entry["decided_by"] = decision.decided_by;
-    entry["timestamp"] = format_time(task_.services.clock.now());
-    json::object file{{decision.approved() ? "approval" : "feedback", std::move(entry)}};
+    json::object file =
+        decision_document({task_.state().task_id, task_.stage_name(), number,
+                           keeps ? artifact_version_file(stage.artifact, version) : stage.artifact, stage.artifact_hash},
+                          decision, format_time(task_.services.clock.now()));
     task_.services.redactor.redact(file);
     return write_file_atomic(folder / (version + (decision.approved() ? "_approval.yaml" : "_feedback.yaml")), to_yaml(file),
                              Durability::synced);

@@ -43,6 +43,19 @@ PlaceholderAt find_placeholder(std::string_view text, std::size_t from) {
 
 bool may_hold_placeholder(std::string_view text) { return text.find(opening) != std::string_view::npos; }
 
+bool equals_but_for_secrets(std::string_view redacted, std::string_view text) {
+    bool is_first = true;
+    for (PlaceholderAt next = find_placeholder(redacted); next.size > 0; next = find_placeholder(redacted)) {
+        const std::string_view before = redacted.substr(0, next.begin);
+        const std::size_t at = is_first ? 0 : text.find(before);
+        if (at == std::string_view::npos || !text.substr(at).starts_with(before)) { return false; }
+        text.remove_prefix(at + before.size());
+        redacted.remove_prefix(next.begin + next.size);
+        is_first = false;
+    }
+    return is_first ? text == redacted : text.ends_with(redacted);
+}
+
 Result<std::string> restore_secrets(std::string_view text, std::string_view before, const std::vector<Hidden>& hidden,
                                     const FindHidden& elsewhere, const std::string& path) {
     std::string made;

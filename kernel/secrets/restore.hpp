@@ -25,6 +25,8 @@ struct PlaceholderAt {
 [[nodiscard]] PlaceholderAt find_placeholder(std::string_view text, std::size_t from = 0);
 /// True if the text may contain one. Cheap.
 [[nodiscard]] bool may_hold_placeholder(std::string_view text);
+/// True if `text` may be what `redacted` was before its secrets were hidden: it differs only where that has placeholders.
+[[nodiscard]] bool equals_but_for_secrets(std::string_view redacted, std::string_view text);
 
 /// Returns the text behind a placeholder elsewhere in the workspace. Called only if the file itself does not contain it.
 using FindHidden = std::function<std::optional<std::string>(std::string_view placeholder)>;

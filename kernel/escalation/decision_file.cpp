@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "escalation/decision_file.hpp"
+
+#include <utility>
+
+namespace agentforge::kernel {
+
+json::object decision_document(const DecidedVersion& version, const ArtifactDecision& decision, std::string_view time) {
+    json::object entry{
+        {"task_id", version.task_id}, {"stage", version.stage}, {"iteration", version.number}, {"decision", decision.decision}};
+    entry[decision.approved() ? "artifact" : "previous_version"] = version.artifact;
+    entry["artifact_hash"] = version.artifact_hash;
+    if (!decision.feedback.empty()) { entry["overall_comments"] = decision.feedback; }
+    if (!decision.issues.empty()) { entry["specific_issues"] = to_json(decision.issues); }
+    entry["decided_by"] = decision.decided_by;
+    entry["timestamp"] = time;
+    return {{decision.approved() ? "approval" : "feedback", std::move(entry)}};
+}
+
+}  // namespace agentforge::kernel
