@@ -6,6 +6,7 @@
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/ids.hpp"
 
 namespace agentforge::kernel {
 
@@ -13,16 +14,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<void> add_files(const fs::path& folder, const std::string& prefix, std::string_view part_of_name,
+/// `task_id`: if given, only the questions of this task.
+Result<void> add_files(const fs::path& folder, const std::string& prefix, std::string_view task_id,
                        std::map<std::string, std::string>& files) {
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         std::error_code none;
         if (!it->is_regular_file(none) || it->is_symlink(none)) { continue; }
         const std::string name = it->path().lexically_relative(folder).string();
-        if (prefix.empty() ? is_transient_file(name) : it->path().filename().string().find(part_of_name) == std::string::npos) {
-            continue;
-        }
+        const bool is_ours = task_id.empty() || is_question_of_task(it->path().filename().string(), task_id);
+        if (!is_ours || is_transient_file(prefix + name)) { continue; }
         AF_TRY(const std::string bytes, read_file(it->path(), largest_file));
         files[prefix + name] = sha256(bytes);
     }
@@ -62,6 +63,7 @@ bool is_transient_file(std::string_view name) {
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
     if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name)) { return true; }
+    if (name.starts_with("escalations/.told/")) { return true; }  // Who was notified. People may remove it.
     constexpr std::array transient{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
                                    "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
     return std::ranges::find(transient, name) != transient.end() || name == statement_file || name == signature_file;

@@ -13,6 +13,7 @@
 
 #include "audit/statement.hpp"
 #include "base/clock.hpp"
+#include "base/ids.hpp"
 #include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
@@ -75,6 +76,7 @@ public:
     FileFindings run() && {
         versions();
         files();
+        if (!evidence_.header.contains("forked_from")) { missing_files(); }  // A fork has no copies of earlier decisions.
         if (evidence_.escalations.filename() == "escalations") { answers(); }
         return std::move(findings_);
     }
@@ -88,7 +90,9 @@ private:
             if (const auto review = records::as<records::ReviewFinished>(record)) { accepted.insert(*review->review); }
         }
         for (const std::string& file : changed_artifact_files(evidence_.paths, evidence_.state, evidence_.blobs)) {
-            if (!accepted.contains(file)) { findings_.faults.push_back(file + " is not what the journal says"); }
+            if (accepted.contains(file)) { continue; }
+            const auto kind = irregular_kind(evidence_.paths.root, file);
+            findings_.faults.push_back(file + (kind ? " is " + *kind : " is not what the journal says"));
         }
     }
 
@@ -105,6 +109,25 @@ private:
                 unknown(name);
             }
         }
+    }
+
+    /// Reports missing files of people's decisions, and of the versions that they decided on. The journal has both.
+    void missing_files() {
+        for (const StageState& stage : evidence_.state.stages) {
+            for (const ShownVersion& shown : stage.history) {
+                const bool is_approved = shown.decision == "approve" || shown.decision == "exit" || shown.decision == "extend";
+                if (shown.decision.empty()) { continue; }
+                missing_file("iteration_history/" + stage.name + "/v" + std::to_string(shown.version) +
+                             (is_approved ? "_approval.yaml" : "_feedback.yaml"));
+            }
+            for (const auto& each : version_files(evidence_.state, stage)) { missing_file(each.first); }
+        }
+    }
+
+    void missing_file(const std::string& name) {
+        std::error_code error;
+        if (fs::exists(fs::symlink_status(evidence_.paths.root / name, error))) { return; }
+        findings_.unchecked.push_back(name + " is missing; the journal says what it held");
     }
 
     void unknown(const std::string& name) {
@@ -188,13 +211,14 @@ private:
         for (fs::recursive_directory_iterator it(evidence_.escalations, error), end; !error && it != end; it.increment(error)) {
             std::error_code none;
             const std::string file = it->path().filename().string();
-            if (!it->is_regular_file(none) || file.find(evidence_.state.task_id) == std::string::npos) { continue; }
+            if (!it->is_regular_file(none) || !is_question_of_task(file, evidence_.state.task_id)) { continue; }
             const std::string name = "escalations/" + it->path().lexically_relative(evidence_.escalations).string();
+            if (is_transient_file(name)) { continue; }
             const std::string id = file.substr(0, file.find('.'));
             const std::string kind = file.substr(id.size());
             if (is_early_answer(kind)) {
                 findings_.unchecked.push_back(name + " is an answer from before the question, which did not count");
-            } else if (!known_.contains(id) || !is_file_of_question(name, id)) {
+            } else if (it.depth() != 0 || !known_.contains(id) || (kind != ".yaml" && kind != ".resolution.yaml")) {
                 unknown(name);
             }
             if (kind != ".yaml" || it.depth() != 0) { continue; }
@@ -202,12 +226,6 @@ private:
             const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
             if (!read.ok() || to_yaml(read->value) != *text) { findings_.faults.push_back(name + " is not as it was written"); }
         }
-    }
-
-    /// The question, its answer, or who was notified of it.
-    [[nodiscard]] static bool is_file_of_question(const std::string& name, const std::string& id) {
-        return name == "escalations/" + id + ".yaml" || name == "escalations/" + id + ".resolution.yaml" ||
-               name == "escalations/.told/" + id + ".json";
     }
 
     /// Compares what a person was asked.
@@ -243,12 +261,13 @@ private:
 
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {
         const auto given = store.resolution(recorded.escalation_id);
-        if (is_gone(given)) { return; }
+        if (is_gone(recorded.escalation_id, given)) { return; }
         const auto answer = blob(recorded.resolution_blob);
         if (!answer) { return; }  // Reported with the blobs.
-        report(recorded.escalation_id, given.ok() && (*given)->abort == recorded.abort &&
-                                           equals_but_for_secrets(*recorded.resolved_by, (*given)->resolved_by) &&
-                                           is_same(without_signer(*answer), without_signer((*given)->context)));
+        report(recorded.escalation_id, given,
+               given.ok() && (*given)->abort == recorded.abort &&
+                   equals_but_for_secrets(*recorded.resolved_by, (*given)->resolved_by) &&
+                   is_same(without_signer(*answer), without_signer((*given)->context)));
     }
 
     /// The journal adds these two fields to an answer, in place of a person's own.
@@ -261,20 +280,21 @@ private:
     void approval(const EscalationStore& store, const records::ApprovalDecided& recorded) {
         shown(store, recorded.approval_id, recorded.artifact_hash, *recorded.artifact_blob);
         const auto given = store.artifact_decision(recorded.approval_id);
-        if (is_gone(given)) { return; }
-        report(recorded.approval_id, given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
-                                         equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
-                                         says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues}));
+        if (is_gone(recorded.approval_id, given)) { return; }
+        report(recorded.approval_id, given,
+               given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
+                   equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
+                   says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues}));
     }
 
     void action(const EscalationStore& store, const records::ActionDecided& recorded) {
         const auto given = store.action_decision(recorded.approval_id);
-        if (is_gone(given)) { return; }
-        report(recorded.approval_id, given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
-                                         is_recorded_change((*given)->edited, recorded.edited) &&
-                                         (*given)->action_hash == recorded.action_hash &&
-                                         equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
-                                         equals_but_for_secrets(*recorded.feedback, (*given)->feedback));
+        if (is_gone(recorded.approval_id, given)) { return; }
+        report(recorded.approval_id, given,
+               given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
+                   is_recorded_change((*given)->edited, recorded.edited) && (*given)->action_hash == recorded.action_hash &&
+                   equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
+                   equals_but_for_secrets(*recorded.feedback, (*given)->feedback));
     }
 
     [[nodiscard]] bool is_recorded_change(const std::optional<json::object>& given,
@@ -312,12 +332,22 @@ private:
 
     /// True if there is no answer's file any more: then the journal alone has the answer.
     template <class Given>
-    [[nodiscard]] static bool is_gone(const Result<std::optional<Given>>& given) {
-        return given.ok() ? !given->has_value() : given.error().kind == ErrorKind::not_found;
+    [[nodiscard]] bool is_gone(const std::string& id, const Result<std::optional<Given>>& given) const {
+        std::error_code error;
+        return given.ok() ? !given->has_value()
+                          : given.error().kind == ErrorKind::not_found &&
+                                !fs::exists(evidence_.escalations / (id + ".resolution.yaml"), error);
     }
 
-    void report(const std::string& id, bool is_same) {
-        if (!is_same) { findings_.faults.push_back("escalations/" + id + ".resolution.yaml is not the answer in the journal"); }
+    template <class Given>
+    void report(const std::string& id, const Result<std::optional<Given>>& given, bool is_same) {
+        const std::string name = "escalations/" + id + ".resolution.yaml";
+        if (!given.ok()) {
+            findings_.faults.push_back(name + " cannot be compared: " + given.error().message +
+                                       (given.error().where.empty() ? "" : " (" + given.error().where + ")"));
+        } else if (!is_same) {
+            findings_.faults.push_back(name + " is not the answer in the journal");
+        }
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {

@@ -580,7 +580,8 @@ private:
         const RecordedTrees trees = check_recorded_trees(part);
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
         check_step_refs(part, refs);
-        report_trees(part, trees, !refs.empty());
+        const std::string needed = delivery_base(state()).red_tree;  // `gc` leaves its refs.
+        report_trees(part, trees, std::ranges::any_of(refs, [&](const RefTarget& ref) { return ref.id != needed; }));
         return {};
     }
 
@@ -889,11 +890,13 @@ private:
         } else if (needs_signature() || (place_.is_archive && is_recorded)) {
             verdict_.add(
                 "statement", AuditAnswer::fails,
-                std::string("the task carries no statement") + (needs_signature() ? ", but its commit is signed" : "") +
-                    ": the statement was removed, or could not be written. If a command was killed, `agentforge gc` makes it");
+                std::string(no_statement) + (needs_signature() ? ", but its commit is signed" : "") +
+                    ": the statement was removed, or could not be written. If a command was killed, `agentforge gc` makes it; "
+                    "else `agentforge rebase " +
+                    short_id(verdict_.task_id) + " --set delivery.sign=never` makes an unsigned commit with a statement");
         } else {
             verdict_.add("statement", AuditAnswer::unchecked,
-                         "the task carries no statement: an older version delivered it, or it could not be written");
+                         std::string(no_statement) + ": an older version delivered it, or it could not be written");
         }
         return {};
     }

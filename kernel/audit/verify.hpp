@@ -29,6 +29,8 @@ struct AuditFinding {
 
 /// A finding that begins with this reports records after the statement of a task.
 inline constexpr std::string_view grown_since = "the journal has grown since its statement";
+/// A finding that begins with this reports that a delivery has no statement, though it should.
+inline constexpr std::string_view no_statement = "the task carries no statement";
 
 /// Evidence outside the journal that names one of its records.
 struct AuditVoucher {

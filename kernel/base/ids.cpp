@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/ids.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,8 +13,10 @@ namespace agentforge::kernel {
 namespace {
 
 constexpr char hexadecimal[] = "0123456789abcdef";
+constexpr std::size_t id_digits = 8;  ///< At the end of a task's id.
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 bool is_word(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'z'); }
 
 }  // namespace
@@ -65,7 +68,7 @@ std::string make_task_id(std::string_view request, std::string_view day_yyyymmdd
         }
         if (length++ < longest_word) { id += c; }
     }
-    return id + '-' + ids.random_hex(8);
+    return id + '-' + ids.random_hex(id_digits);
 }
 
 bool is_task_id(std::string_view text) noexcept {
@@ -79,6 +82,22 @@ bool is_task_id(std::string_view text) noexcept {
     if (text.front() != '-' || text.back() == '-') { return false; }
     for (std::size_t i = 1; i < text.size(); ++i) {
         if (!is_word(text[i]) && (text[i] != '-' || text[i - 1] == '-')) { return false; }
+    }
+    return true;
+}
+
+bool is_question_of_task(std::string_view name, std::string_view task_id) noexcept {
+    const std::size_t dash = name.find('-');
+    if (dash == std::string_view::npos) { return false; }
+    name.remove_prefix(dash + 1);
+    if (!name.starts_with(task_id)) { return false; }
+    name.remove_prefix(task_id.size());
+    if (!name.starts_with('-')) { return false; }
+    // A longer task id ends with digits such as `-1f2e3d4c`, before the stage.
+    for (std::size_t at = name.find('-', 1); at != std::string_view::npos; at = name.find('-', 1)) {
+        const std::string_view word = name.substr(1, at - 1);
+        if (word.size() == id_digits && std::ranges::all_of(word, is_hex_digit)) { return false; }
+        name.remove_prefix(at);
     }
     return true;
 }

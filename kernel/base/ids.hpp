@@ -36,6 +36,9 @@ private:
 [[nodiscard]] std::string make_task_id(std::string_view request, std::string_view day_yyyymmdd, IdSource& ids);
 /// True if `text` has the form of a task id, and can therefore name a folder.
 [[nodiscard]] bool is_task_id(std::string_view text) noexcept;
+/// True if `name`, a question's id or the name of a file of it, is of this task: `ESC-<task id>-<stage>-<number>`. False for one
+/// of a task whose id begins with this one's.
+[[nodiscard]] bool is_question_of_task(std::string_view name, std::string_view task_id) noexcept;
 /// What people read and type for a task: the random digits at the end of its id, `1f2e3d4c`. A text without a dash stays as it
 /// is.
 [[nodiscard]] std::string short_id(std::string_view task_id);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ids.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
@@ -30,11 +32,7 @@ std::optional<QuestionKind> kind_of(std::string_view id) noexcept {
 }
 
 std::optional<QuestionKind> kind_in_task(std::string_view id, std::string_view task_id) noexcept {
-    const auto kind = kind_of(id);
-    if (!kind) { return kind; }
-    id.remove_prefix(prefix_length);
-    const bool own = id.starts_with(task_id) && id.substr(task_id.size()).starts_with('-');
-    return own ? kind : std::nullopt;
+    return is_question_of_task(id, task_id) ? kind_of(id) : std::nullopt;
 }
 
 }  // namespace agentforge::kernel

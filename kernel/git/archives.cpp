@@ -69,7 +69,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     }
     for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
         if (!it->is_regular_file(error) || it->is_symlink(error) ||
-            it->path().filename().string().find(task_id) == std::string::npos) {
+            !is_question_of_task(it->path().filename().string(), task_id)) {
             continue;
         }
         files.emplace_back("escalations/" + it->path().lexically_relative(escalations).string(), it->path());
@@ -282,13 +282,11 @@ Result<std::string> archived_task(const fs::path& repository, std::string_view n
 
 namespace {
 
+constexpr std::string_view questions = "escalations/";
+
 /// True for `escalations/KIND-<task id>-….yaml`. A question of another task must not come with this one's archive.
 bool is_question_of(std::string_view path, std::string_view task_id) {
-    constexpr std::string_view folder = "escalations/";
-    if (!path.starts_with(folder)) { return false; }
-    const std::string_view name = path.substr(path.rfind('/') + 1);
-    const std::size_t dash = name.find('-');
-    return dash != std::string_view::npos && name.substr(dash + 1).starts_with(std::string(task_id) + "-");
+    return path.starts_with(questions) && is_question_of_task(path.substr(path.rfind('/') + 1), task_id);
 }
 
 /// True for files with which processes communicate. No archive has them, because they would act on the restored task.
@@ -391,14 +389,24 @@ fs::path blobs_folder(const fs::path& tasks, std::string_view task_id) {
     return tasks / task_id / fs::path(archived_blobs).lexically_relative("task").parent_path();
 }
 
-}  // namespace
-
-bool can_restore(const fs::path& tasks, std::string_view task_id) {
+/// True if the folder of a task is missing, or its blobs are.
+bool lacks_blobs(const fs::path& tasks, std::string_view task_id) {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(tasks / task_id, error))) { return true; }
     const fs::path blobs = blobs_folder(tasks, task_id);
     return !fs::exists(fs::symlink_status(blobs / "blobs.yaml", error)) && fs::is_directory(blobs.parent_path(), error);
 }
+
+bool lacks_questions(const ArchivedFiles& files, const fs::path& escalations) {
+    return std::ranges::any_of(files, [&](const auto& file) {
+        std::error_code error;
+        const bool is_hidden = file.first.starts_with("escalations/.");  // Who was notified. People may remove it.
+        return file.first.starts_with(questions) && !is_hidden &&
+               !fs::exists(fs::symlink_status(escalations / file.first.substr(questions.size()), error));
+    });
+}
+
+}  // namespace
 
 Result<std::vector<std::string>> restore_task(const fs::path& repository, std::string_view task_id, const fs::path& tasks,
                                               const fs::path& escalations) {
@@ -413,16 +421,19 @@ Result<std::vector<std::string>> restore_task(const fs::path& repository, std::s
     AF_CHECK(make_directories(tasks));
     const FileDescriptor one_at_a_time(::open(tasks.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (one_at_a_time.get() >= 0) { ::flock(one_at_a_time.get(), LOCK_EX); }
-    if (!can_restore(tasks, task_id)) {
-        return Error{"AF-GIT-056", "task " + std::string(task_id) + " already exists, so it was not restored", place.string(),
-                     "move its folder away first", ErrorKind::conflict};
+    const bool wants_blobs = lacks_blobs(tasks, task_id);
+    if (!wants_blobs && !lacks_questions(files, escalations)) {
+        return Error{"AF-GIT-056",
+                     "task " + std::string(task_id) + " has its folder, blobs and questions, so nothing was restored",
+                     place.string(), "to restore its other files, move its folder away first", ErrorKind::conflict};
     }
     std::error_code error;
+    AF_CHECK(write_archived(handle.get(), files, questions, escalations));
     if (!fs::exists(fs::symlink_status(place, error))) {
-        AF_CHECK(write_archived(handle.get(), files, "escalations/", escalations));
         AF_CHECK(restore_folder(handle.get(), files, "task/", place));
         return std::vector<std::string>();
     }
+    if (!wants_blobs) { return different_files(handle.get(), files, place); }
     const fs::path blobs = blobs_folder(tasks, task_id);
     if (!fs::exists(fs::symlink_status(blobs, error))) {
         AF_CHECK(restore_folder(handle.get(), files, archived_blobs, blobs));

@@ -42,13 +42,10 @@ struct ArchivedTask {
 /// more than one.
 [[nodiscard]] Result<std::string> archived_task(const std::filesystem::path& repository, std::string_view name);
 
-/// True if the folder of a task in `tasks` is missing, or if its blobs are (`gc --blobs` removes them).
-[[nodiscard]] bool can_restore(const std::filesystem::path& tasks, std::string_view task_id);
-
-/// Restores an archived task, whole or not at all, or the blobs of a folder that lacks them. If the folder exists, leaves its
-/// other files as they are and returns those that are missing or differ from the archive, by their path below the folder. Errors:
-/// AF-GIT-055 no such archive; `conflict` AF-GIT-056 the task's folder exists; AF-GIT-057 the archive is not a task's folder (a
-/// path that leads out of it, a link).
+/// Restores an archived task, whole or not at all, or the blobs and the questions to people that a task lacks. If its folder
+/// exists, leaves the other files as they are and returns those that are missing or differ from the archive, by their path below
+/// the folder. Errors: AF-GIT-055 no such archive; `conflict` AF-GIT-056 nothing is missing; AF-GIT-057 the archive is not a
+/// task's folder (a path that leads out of it, a link).
 [[nodiscard]] Result<std::vector<std::string>> restore_task(const std::filesystem::path& repository, std::string_view task_id,
                                                             const std::filesystem::path& tasks,
                                                             const std::filesystem::path& escalations);

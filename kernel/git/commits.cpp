@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commits, branches, and the refs that keep recorded trees alive. All is on disk when a call returns.
 #include "git/durable.hpp"
+#include "git/objects.hpp"
 #include "git/repository_state.hpp"
 
 namespace agentforge::kernel {
@@ -73,29 +74,17 @@ Result<void> Repository::keep_tree(std::string_view name, std::string_view tree)
     return sync_ref_folders(repository, ref);
 }
 
-Result<void> Repository::drop_refs(std::string_view prefix) const {
+Result<void> Repository::drop_refs(std::string_view prefix, std::string_view except) const {
     while (prefix.ends_with('/')) { prefix.remove_suffix(1); }
     AF_TRY(const std::string below, own_ref(prefix));
     git_repository* repository = state_->handle.get();
-    std::vector<std::string> names;
-    {
-        git_reference_iterator* raw = nullptr;
-        if (const int code = git_reference_iterator_glob_new(&raw, repository, "refs/agentforge/*"); code < 0) {
-            return failure(code, "list refs");
-        }
-        const ReferenceIteratorHandle iterator(raw);
-        const char* name = nullptr;
-        int code = 0;
-        while ((code = git_reference_next_name(&name, raw)) == 0) {
-            const std::string_view found(name);
-            if (found == below || (found.starts_with(below) && found[below.size()] == '/')) { names.emplace_back(found); }
-        }
-        if (code != GIT_ITEROVER) { return failure(code, "list refs"); }
-    }
-    for (const std::string& name : names) {
+    AF_TRY(const auto refs, refs_below(git_repository_commondir(repository), below));
+    for (const RefTarget& ref : refs) {
+        const bool is_below = ref.name == below || ref.name[below.size()] == '/';
+        if (!is_below || ref.id == except) { continue; }
         const int code =
-            retry_while_locked([&] { return git_reference_remove(repository, name.c_str()); }, lock_of(repository, name));
-        if (code < 0 && code != GIT_ENOTFOUND) { return failure(code, "remove " + name); }
+            retry_while_locked([&] { return git_reference_remove(repository, ref.name.c_str()); }, lock_of(repository, ref.name));
+        if (code < 0 && code != GIT_ENOTFOUND) { return failure(code, "remove " + ref.name); }
     }
     return {};
 }

@@ -76,8 +76,9 @@ public:
 
     /// Keeps a tree alive with a ref `refs/agentforge/<name>`. Replaces an existing one.
     [[nodiscard]] Result<void> keep_tree(std::string_view name, std::string_view tree) const;
-    /// Removes `refs/agentforge/<prefix>` and all refs below it (`task-1` does not include `task-10`).
-    [[nodiscard]] Result<void> drop_refs(std::string_view prefix) const;
+    /// Removes `refs/agentforge/<prefix>` and all refs below it (`task-1` does not include `task-10`), except those of the object
+    /// `except`.
+    [[nodiscard]] Result<void> drop_refs(std::string_view prefix, std::string_view except = {}) const;
     [[nodiscard]] Result<std::string> commit(const CommitRequest& request) const;
     /// Makes objects that git's program wrote since `since` survive a power cut. Call it before a ref or a record names one.
     /// Errors: `io` AF-BASE-013, AF-BASE-016.

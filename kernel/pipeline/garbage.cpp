@@ -92,6 +92,16 @@ Result<std::string> only_place_of_change(const Repository& repository, const Tas
     return holds_it ? std::string() : "the branch " + state.branch + " no longer holds its commit";
 }
 
+/// Returns the tree of the tests before the change, which `rebase` measures again. Empty once HEAD has the change.
+std::string tree_for_rebase(const Repository& repository, const TaskState& state) {
+    if (state.commit.empty()) { return {}; }
+    if (const auto head = repository.head_commit(); head.ok()) {
+        const auto distance = branch_distance(repository.work_directory(), state.commit, *head);
+        if (distance.ok() && distance->behind == 0) { return {}; }
+    }
+    return delivery_base(state).red_tree;
+}
+
 /// The current facts that decide what may be removed.
 struct Needs {
     std::map<std::string, TaskState> ended;
@@ -187,7 +197,9 @@ Result<void> find_in_task(const GarbagePlace& place, const GarbagePolicy& policy
         plan.kept.push_back({task, std::move(why)});
         return {};
     }
-    if (!refs.empty()) { plan.items.push_back({GarbageKind::refs, task, refs_of_task(task), refs.size(), 0}); }
+    const std::string needed = tree_for_rebase(place.repository, state);
+    std::erase_if(refs, [&](const RefTarget& ref) { return ref.id == needed; });
+    if (!refs.empty()) { plan.items.push_back({GarbageKind::refs, task, refs_of_task(task), refs.size(), 0, needed}); }
     if (!blobs) { return {}; }
     AF_TRY(const bool archived, is_archived(place, task));
     if (archived) {
@@ -260,8 +272,9 @@ Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     AF_TRY(TreeBytes seen, TreeBytes::open(repository));
     AF_TRY(const auto all, refs_below(repository, "refs/"));
     const auto goes = [&](const RefTarget& ref) {
-        return std::ranges::any_of(
-            plan.items, [&](const Garbage& item) { return item.kind == GarbageKind::refs && ref.name.starts_with(item.place); });
+        return std::ranges::any_of(plan.items, [&](const Garbage& item) {
+            return item.kind == GarbageKind::refs && ref.name.starts_with(item.place) && ref.id != item.needed;
+        });
     };
     for (const RefTarget& ref : all) {
         if (!goes(ref)) { seen.add(ref.id); }
@@ -269,7 +282,7 @@ Result<void> count_refs(const GarbagePlace& place, GarbagePlan& plan) {
     for (Garbage& item : plan.items) {
         if (item.kind != GarbageKind::refs) { continue; }
         for (const RefTarget& ref : all) {
-            if (ref.name.starts_with(item.place)) { item.bytes += seen.add(ref.id); }
+            if (ref.name.starts_with(item.place) && ref.id != item.needed) { item.bytes += seen.add(ref.id); }
         }
     }
     return {};
@@ -351,7 +364,7 @@ Result<bool> remove_garbage(const GarbagePlace& place, const GarbagePolicy& poli
             AF_CHECK(remove_worktree(place, item));
             break;
         case GarbageKind::refs:
-            AF_CHECK(place.repository.drop_refs(item.task));
+            AF_CHECK(place.repository.drop_refs(item.task, item.needed));
             break;
         case GarbageKind::blobs:
             fs::remove_all(item.place, error);

@@ -35,6 +35,7 @@ struct Garbage {
     std::string place;        ///< A folder or file, or the refs' common prefix.
     std::size_t count = 1;    ///< Number of refs.
     std::uint64_t bytes = 0;  ///< On disk. For refs, the uncompressed size that `git gc` can then free.
+    std::string needed = {};  ///< A tree whose refs stay: `rebase` needs it.
 };
 
 /// An ended task that is due, and why part of it is kept.

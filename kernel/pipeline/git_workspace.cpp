@@ -394,15 +394,17 @@ public:
         return signature.ok() ? Result<void>() : Result<void>(signature.error());
     }
 
-    [[nodiscard]] Result<bool> check_proof(const std::string& folder, const std::string& escalations,
-                                           const std::string& sign) override {
-        if (options_.scratch) { return false; }
+    [[nodiscard]] Result<Proof> check_proof(const std::string& folder, const std::string& escalations,
+                                            const std::string& sign) override {
+        if (options_.scratch) { return Proof{}; }
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         const OwnJournal own = own_journal(evidence);
         AF_TRY(const bool is_own, own.has_written(evidence.head().hash));
         const auto environment = own_program({}, "", options_.gates.environment).environment;
         const AuditPlace place{evidence.state.task_id, folder, escalations, options_.repository, {}, false, {}};
         AF_TRY(const AuditVerdict verdict, verify_task(place, {processes_, options_.repository, environment}, Stop{}));
+        const bool signs = signs_commits(sign, options_.repository);
+        Proof proof;
         std::error_code none;
         bool signature_holds = fs::exists(fs::path(folder) / signature_file, none);
         for (const AuditFinding& finding : verdict.findings) {
@@ -413,9 +415,14 @@ public:
             // A killed process of this machine owes the statement about its last records.
             const bool is_owed = is_own && finding.part == "statement" && finding.detail.starts_with(grown_since);
             if (finding.answer != AuditAnswer::fails || is_owed) { continue; }
+            if (!is_own && !signs && finding.part == "statement" && finding.detail.starts_with(no_statement)) {
+                proof.is_lost = true;
+                continue;
+            }
             return no_proof(evidence.state.task_id, "the proof of task " + evidence.state.task_id + " does not hold", finding);
         }
-        if (is_own || signature_holds || !signs_commits(sign, options_.repository)) { return is_own || signature_holds; }
+        proof.is_known = is_own || signature_holds;
+        if (proof.is_known || !signs) { return proof; }
         Error unknown = foreign_journal(evidence.state.task_id);
         unknown.remedy = "rebase on the machine that began the task, or without a signature: `--set delivery.sign=never`";
         return unknown;
@@ -467,7 +474,8 @@ private:
                          ", so it does not sign a statement about the delivery",
                      "",
                      "if another machine began the task, sign there: `agentforge resume " + short_id(task_id) +
-                         "`; else `agentforge replay " + short_id(task_id) + "` makes the change again",
+                         "`; else `agentforge rebase " + short_id(task_id) +
+                         " --set delivery.sign=never` makes an unsigned commit with a statement",
                      ErrorKind::denied};
     }
 

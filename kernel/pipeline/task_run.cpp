@@ -314,11 +314,12 @@ ExitCode TaskRun::exit_code_of_pause(const PipelineResult& result) const {
     return result.status == TaskStatus::aborted ? ExitCode::cancelled : ExitCode::failed;
 }
 
-Result<void> check_proof(const ControllerSetup& setup, TaskSession& session) {
-    AF_TRY(const bool is_known,
+Result<bool> check_proof(const ControllerSetup& setup, TaskSession& session) {
+    AF_TRY(const Proof proof,
            setup.task_workspaces.check_proof(session.paths().root.string(), setup.escalations.directory().string(),
                                              setup.services.delivery.sign));
-    return is_known ? session.adopt() : Result<void>();
+    if (proof.is_known) { AF_CHECK(session.adopt()); }
+    return proof.is_lost;
 }
 
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session) {

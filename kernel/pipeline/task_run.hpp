@@ -98,7 +98,7 @@ private:
 /// Writes the signed statement about an ended task's delivery, then archives the task in the repository. Failures are warnings.
 void prove_and_archive(const ControllerSetup& setup, const TaskSession& session);
 /// Before records are added to a task with a proof: checks the proof. If it shows who made it, the next `prove_and_archive`
-/// states it again. Errors: AF-AUDT-011, AF-AUDT-013.
-[[nodiscard]] Result<void> check_proof(const ControllerSetup& setup, TaskSession& session);
+/// states it again. True if the delivery has no statement, and only a new commit can have one. Errors: AF-AUDT-011, AF-AUDT-013.
+[[nodiscard]] Result<bool> check_proof(const ControllerSetup& setup, TaskSession& session);
 
 }  // namespace agentforge::kernel

@@ -20,6 +20,12 @@
 
 namespace agentforge::kernel {
 
+/// What the files of a delivered task prove.
+struct Proof {
+    bool is_known = false;  ///< They show who made them: this machine wrote the journal, or the statement's signature holds.
+    bool is_lost = false;   ///< They have no statement, and this machine may not sign one: only a new commit can have one.
+};
+
 class TaskWorkspaceFactory {
 public:
     virtual ~TaskWorkspaceFactory() = default;
@@ -62,12 +68,11 @@ public:
                                                    const std::string& /*sign*/, std::chrono::system_clock::time_point /*now*/) {
         return {};
     }
-    /// Checks that the task's files are those that its proof is about. True if the proof shows who made them: this machine wrote
-    /// the journal, or the statement's signature holds. Errors: `conflict` AF-AUDT-011; `denied` AF-AUDT-013 nothing shows it,
-    /// and the next commit is to be signed (`sign`: `delivery.sign`).
-    [[nodiscard]] virtual Result<bool> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
-                                                   const std::string& /*sign*/) {
-        return false;
+    /// Checks that the task's files are those that its proof is about. Errors: `conflict` AF-AUDT-011; `denied` AF-AUDT-013
+    /// nothing shows who made them, and the next commit is to be signed (`sign`: `delivery.sign`).
+    [[nodiscard]] virtual Result<Proof> check_proof(const std::string& /*folder*/, const std::string& /*escalations*/,
+                                                    const std::string& /*sign*/) {
+        return Proof{};
     }
 };
 

@@ -138,9 +138,7 @@ Result<MadeCommit> make_commit(const Repository& repository, ProcessRunner& proc
     if (sign && !order.may_sign) {
         return Error{
             "AF-AUDT-013", "nothing shows that this machine wrote the whole journal of the task, so it does not sign the commit",
-            place.string(),
-            "deliver it without a signature: `agentforge resume --set delivery.sign=never`; or begin a task of your own, "
-            "for instance with `agentforge replay`",
+            place.string(), "deliver it without a signature: `agentforge resume --set delivery.sign=never` (or `rebase`)",
             ErrorKind::unavailable};
     }
     if (!sign && author.name == committer.name && author.email == committer.email) {

@@ -52,12 +52,12 @@ public:
         return {};
     }
 
-    Result<RebaseResult> run(bool dry_run) {
+    Result<RebaseResult> run(bool dry_run, bool renews) {
         AF_TRY(result_.drift, task_workspace_.drift(state(), delivered_tree(state())));
         if (!result_.done) { result_.replaced = state().commit; }
         result_.branch = state().branch;
         result_.since_rebase = base_.commit != state().base_commit;
-        if (!result_.drift.moved()) { return result_; }
+        if (!result_.drift.moved() && !renews) { return result_; }
         AF_CHECK(check_branch());
         if (dry_run && result_.drift.conflicts.empty()) { return result_; }
         result_.replaced = state().commit;
@@ -242,11 +242,12 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
             "", patch ? "`agentforge apply " + short_id(state.task_id) + "` applies the change to your checkout" : see_status,
             ErrorKind::invalid};
     }
-    if (!dry_run) { AF_CHECK(check_proof(setup_, *session)); }
+    bool renews = false;  // A commit without its statement gets a new one, even on the same base.
+    if (!dry_run) { AF_TRY(renews, check_proof(setup_, *session)); }
     AF_TRY(const auto task_workspace, setup_.task_workspaces.open(state));
     Rebaser rebaser(*session, *task_workspace, setup_.services);
     if (!dry_run) { AF_CHECK(rebaser.finish_earlier()); }
-    auto result = rebaser.run(dry_run);
+    auto result = rebaser.run(dry_run, renews);
     const Result<void> closed = task_workspace->close();  // The task has ended: removes its worktree, whatever the outcome.
     if (!dry_run) { prove_and_archive(setup_, *session); }
     if (result.ok() && !closed.ok()) { return closed.error(); }

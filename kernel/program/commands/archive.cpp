@@ -68,9 +68,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     if (!tasks.ok()) { return program.fail(tasks.error()); }
     std::vector<std::string> wanted;
     if (arguments.all) {
-        for (const ArchivedTask& task : *tasks) {
-            if (can_restore(place->agentforge / "tasks", task.task_id)) { wanted.push_back(task.task_id); }
-        }
+        for (const ArchivedTask& task : *tasks) { wanted.push_back(task.task_id); }
     }
     for (const std::string& part : arguments.tasks) {
         const auto id = archived_id(*tasks, part);
@@ -87,11 +85,12 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     json::object different;  // The files that are not those of the archive, by task.
     for (const std::string& id : wanted) {
         const auto left = restore_task(place->root, id, place->agentforge / "tasks", place->agentforge / "escalations");
+        if (!left.ok() && left.error().kind == ErrorKind::conflict && arguments.all) { continue; }  // Nothing is missing.
         if (!left.ok()) { return program.fail(left.error()); }
         restored.emplace_back(id);
         if (!left->empty()) { different[id] = json::array(left->begin(), left->end()); }
         if (program.json_output) { continue; }
-        program.out << "Restored: " << id << (left->empty() ? "" : ", only its blobs") << "\n";
+        program.out << "Restored: " << id << (left->empty() ? "" : ", only its missing blobs and questions") << "\n";
         for (const std::string& name : *left) { program.out << "  not restored: " << printable(name, 300) << "\n"; }
         if (!left->empty()) {
             program.err
@@ -102,7 +101,7 @@ int restore_archive(Program& program, const ArchiveArguments& arguments) {
     }
     if (program.json_output) {
         program.print_json({{"restored", std::move(restored)}, {"not_restored", std::move(different)}});
-    } else if (wanted.empty()) {
+    } else if (restored.empty()) {
         program.out << "All archived tasks are complete; nothing was restored.\n";
     }
     return 0;

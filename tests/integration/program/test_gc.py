@@ -21,6 +21,16 @@ class TestGc(ProgramTest):
     def refs(self, task):
         return self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{task}").split()
 
+    def refs_of_tests(self, task):
+        """Returns the refs of the tree that `rebase` measures again: the change's tests without the change."""
+        red = [record["tree"] for record in self.records("gate") if record["gate"] == "red" and record["passed"]][-1]
+        return self.git("for-each-ref", "--format=%(refname)", "--points-at", red, f"refs/agentforge/{task}").split()
+
+    def commit_more(self):
+        (self.repository / "later.txt").write_text("later\n")
+        self.git("add", "later.txt")
+        self.git("commit", "-q", "-m", "later")
+
     def collect(self, *arguments):
         return self.assert_code(self.run_program("gc", "--older-than", "0", "--json", *arguments), 0).json
 
@@ -36,7 +46,8 @@ class TestGc(ProgramTest):
         task = self.task()
         before = self.refs(task)
         planned = self.collect("--dry-run")
-        self.assertEqual([("refs", task, len(before))], [(item["kind"], item["task_id"], item["count"]) for item in planned["freed"]])
+        removed = len(before) - len(self.refs_of_tests(task))
+        self.assertEqual([("refs", task, removed)], [(item["kind"], item["task_id"], item["count"]) for item in planned["freed"]])
         self.assertGreater(planned["bytes"], 1000)
         self.assertEqual(before, self.refs(task))
         self.assertIn("Would free", self.assert_code(self.run_program("gc", "--older-than", "0", "--dry-run"), 0).out)
@@ -44,14 +55,29 @@ class TestGc(ProgramTest):
     def test_a_delivered_task_keeps_its_journal_and_commit_but_not_its_trees(self):
         self.assert_code(self.start(), 0)
         task = self.task()
+        kept = self.refs_of_tests(task)
         self.assertEqual(len(self.collect()["freed"]), 1)
-        self.assertEqual(self.refs(task), [])
+        self.assertEqual(self.refs(task), kept)
         self.git("gc", "--quiet", "--prune=now")
         self.assert_journal_verifies(task)
         for command in ("status", "logs", "cost", "diff"):
             self.assert_code(self.run_program(command, task), 0)
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
         self.assertEqual(self.collect()["freed"], [])
+
+    def test_a_delivered_task_can_be_rebased_after_a_full_collection_until_its_change_is_merged(self):
+        self.assert_code(self.start(), 0)
+        task = self.task()
+        self.collect()
+        self.git("gc", "--quiet", "--prune=now")
+        self.commit_more()
+        self.assert_code(self.run_program("rebase", task), 0)
+        self.collect()
+        self.git("gc", "--quiet", "--prune=now")
+        self.assertNotEqual(self.refs(task), [])
+        self.git("merge", "-q", "--ff-only", f"agentforge/{task}")
+        self.collect()
+        self.assertEqual(self.refs(task), [])
 
     def test_an_ended_task_without_its_archive_is_archived_by_the_next_command(self):
         """The archive is missing after a kill between the last record and the archive. `status` only reads, so it makes none."""
@@ -162,9 +188,7 @@ class TestGc(ProgramTest):
         task = self.task()
         self.collect("--blobs")
         self.go_on("resume", task)
-        (self.repository / "later.txt").write_text("later\n")
-        self.git("add", "later.txt")
-        self.git("commit", "-q", "-m", "later")
+        self.commit_more()
         self.go_on("rebase", task)      # `rebase` archives the task, even if it fails without the blobs.
         self.git("gc", "--quiet", "--prune=now")
         shutil.rmtree(self.task_folder())

@@ -27,6 +27,7 @@ class TestSigning(SignedAuditTest):
         (answer,) = (folder.parent.parent / "escalations").glob("*spec-1.resolution.yaml")
         changes = {
             "iteration_history/spec/v1_approval.yaml": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
+            f"../../escalations/APR-{task}-spec-1.board.yaml": lambda file: file.write_text("approved by the board\n"),
             "iteration_history/spec/v9_approval.yaml": lambda file: file.write_text((folder / "iteration_history/spec/v1_approval.yaml").read_text()),
             f"../../escalations/{answer.name}": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
             f"../../escalations/ESC-{task}-spec-9.yaml": lambda file: file.write_text("question: may we ship?\n"),
@@ -110,6 +111,49 @@ class TestSigning(SignedAuditTest):
         self.assert_error(self.run_program("rebase", task), "AF-AUDT-013", "delivery.sign=never")
         self.assert_code(self.run_program("rebase", task, "--set", "delivery.sign=never"), 0)
         self.assert_verified(self.verify(task))
+
+    def test_a_signed_delivery_that_lost_its_proof_is_delivered_again_without_a_signature(self):
+        task = self.start_and_wait("--approve", "deliver")
+        shutil.rmtree(self.state / "proofs")
+        self.assertIn("AF-AUDT-013", self.assert_code(self.go_on("approve", task), 0).err)
+        self.assertIn("rebase", " ".join(self.faults(self.verify(task))))
+        self.assert_error(self.run_program("rebase", task), "AF-AUDT-011", "carries no statement")
+        self.assert_code(self.run_program("rebase", task, "--set", "delivery.sign=never"), 0)
+        self.assert_verified(self.verify(task))
+        self.assertTrue((self.task_folder(task) / "proof/statement.json").exists())
+        self.assertFalse(self.signature(task).exists())
+
+    def test_removed_questions_are_restored_and_the_log_of_notifications_is_in_no_statement(self):
+        task = self.start_and_wait("--approve", "spec", "--set", "escalation.handlers=[file]")
+        self.assert_code(self.go_on("approve", task), 0)
+        questions = self.task_folder(task).parent.parent / "escalations"
+        (questions / ".told").mkdir(exist_ok=True)
+        shutil.rmtree(questions / ".told")
+        self.assert_verified(self.verify(task))
+        shutil.rmtree(questions)
+        self.assertIn("is missing", " ".join(self.faults(self.verify(task))))
+        self.assertIn("Restored", self.assert_code(self.run_program("archive", "restore", task), 0).out)
+        self.assert_verified(self.verify(task))
+        self.assert_error(self.run_program("archive", "restore", task), "AF-GIT-056")
+
+    def test_deleted_decisions_are_named(self):
+        task = self.start_and_wait("--approve", "spec")
+        self.assert_code(self.go_on("approve", task), 0)
+        self.assert_verified(self.verify(task))
+        task_files = self.task_folder(task)
+        shutil.rmtree(task_files / "iteration_history")
+        shutil.rmtree(task_files / "proof")
+        unchecked = [finding["told"] for finding in self.verify(task).json["findings"] if finding["answer"] == "unchecked"]
+        self.assertIn("iteration_history/spec/v1_approval.yaml is missing; the journal says what it held", unchecked)
+
+    def test_a_task_whose_id_begins_with_this_ones_keeps_its_own_questions(self):
+        task = self.start_and_wait("--approve", "spec")
+        other = f"APR-{task}-again-1f2e3d4c-spec-1"
+        questions = self.task_folder(task).parent.parent / "escalations"
+        (questions / f"{other}.yaml").write_text((questions / f"APR-{task}-spec-1.yaml").read_text())
+        self.assert_code(self.go_on("approve", task), 0)
+        self.assert_verified(self.verify(task))
+        self.assertNotIn(other, (self.task_folder(task) / "proof/statement.json").read_text())
 
     def test_a_note_of_the_journal_that_cannot_be_read_loses_nothing(self):
         task = self.start_and_wait("--approve", "spec")

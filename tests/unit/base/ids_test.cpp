@@ -59,6 +59,15 @@ TEST(IdsNamed, prefer_what_is_shown_to_a_day_of_the_same_digits) {
     EXPECT_EQ(ids_named({one, "task-20261128-add-77904be9"}, "2026"), std::vector<std::string>{one});
 }
 
+TEST(IsQuestionOfTask, tells_apart_tasks_whose_ids_begin_alike) {
+    EXPECT_TRUE(is_question_of_task("ESC-task-20260102-x-1f2e3d4c-spec-1", "task-20260102-x-1f2e3d4c"));
+    EXPECT_TRUE(is_question_of_task("APR-task-20260102-x-1f2e3d4c-my-own-stage-1.resolution.yaml", "task-20260102-x-1f2e3d4c"));
+    EXPECT_FALSE(is_question_of_task("ESC-task-20260102-x-1f2e3d4c-again-0a0b0c0d-spec-1.yaml", "task-20260102-x-1f2e3d4c"));
+    EXPECT_FALSE(is_question_of_task("ESC-task-20260102-x-1f2e3d4c2-spec-1", "task-20260102-x-1f2e3d4c"));
+    EXPECT_FALSE(is_question_of_task("ESC-task-20260102-x-1f2e3d4c", "task-20260102-x-1f2e3d4c"));
+    EXPECT_FALSE(is_question_of_task("task", "task-20260102-x-1f2e3d4c"));
+}
+
 TEST(SystemIdSource, gives_as_many_hexadecimal_digits_as_asked) {
     SystemIdSource ids;
     for (const std::size_t digits : {0U, 1U, 8U, 63U, 64U, 65U, 1000U}) {

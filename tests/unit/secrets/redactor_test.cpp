@@ -584,5 +584,16 @@ TEST(SecretRules, a_keyword_of_two_bytes_is_refused) {
     EXPECT_THAT(rule_error("rules:\n  - {name: a, keywords: [ab], pattern: abc, example: [x]}\n"), HasSubstr("three bytes"));
 }
 
+TEST(EqualsButForSecrets, accepts_any_text_only_in_place_of_a_placeholder) {
+    const std::string redacted = "key [REDACTED:KEY:0123abcd], then [REDACTED:KEY:0123abcd].";
+    EXPECT_TRUE(equals_but_for_secrets(redacted, "key one, then two."));
+    EXPECT_TRUE(equals_but_for_secrets(redacted, redacted));
+    EXPECT_FALSE(equals_but_for_secrets(redacted, "the key one, then two."));
+    EXPECT_FALSE(equals_but_for_secrets(redacted, "key one, and two."));
+    EXPECT_FALSE(equals_but_for_secrets(redacted, "key one, then two"));
+    EXPECT_TRUE(equals_but_for_secrets("plain", "plain"));
+    EXPECT_FALSE(equals_but_for_secrets("plain", "plainer"));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel
