@@ -580,9 +580,15 @@ private:
         const RecordedTrees trees = check_recorded_trees(part);
         AF_TRY(const auto refs, refs_below(place_.repository, "refs/agentforge/" + verdict_.task_id + "/"));
         check_step_refs(part, refs);
-        const std::string needed = delivery_base(state()).red_tree;  // `gc` leaves its refs.
-        report_trees(part, trees, std::ranges::any_of(refs, [&](const RefTarget& ref) { return ref.id != needed; }));
+        report_trees(part, trees, std::ranges::any_of(refs, [&](const RefTarget& ref) { return is_before_gc(ref); }));
         return {};
+    }
+
+    /// True if the ref shows that `gc` has not removed the task's trees: it leaves only the tests' tree.
+    [[nodiscard]] bool is_before_gc(const RefTarget& ref) const {
+        const std::string name = ref.name.substr(ref.name.rfind('/') + 1);
+        const bool is_recorded = name.starts_with("step-") || name.starts_with("seq-") || name.starts_with("answer-");
+        return is_recorded && ref.id != state().red_tree && ref.id != delivery_base(state()).red_tree;
     }
 
     RecordedTrees check_recorded_trees(Part& part) {
