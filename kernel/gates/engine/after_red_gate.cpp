@@ -14,8 +14,8 @@
 #include "config/gate_names.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/removal/removal_check.hpp"
 #include "gates/stubs/waiting.hpp"
-#include "gates/test_quality/removal_check.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {

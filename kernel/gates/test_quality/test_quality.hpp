@@ -11,7 +11,7 @@
 
 #include "gates/engine/rules.hpp"
 #include "gates/language/language.hpp"
-#include "gates/test_quality/removal_review.hpp"
+#include "gates/removal/removal_evidence.hpp"
 
 namespace agentforge::kernel {
 

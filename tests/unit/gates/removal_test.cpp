@@ -8,9 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "gates/language/language.hpp"
-#include "gates/test_quality/removal_request.hpp"
-#include "gates/test_quality/removal_review.hpp"
+#include "gates/removal/asked_changes.hpp"
+#include "gates/removal/removal_request.hpp"
+#include "gates/removal/removal_review.hpp"
 #include "gates/test_quality/test_quality.hpp"
+#include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -19,12 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Reaction = RemovalReview::Reaction;
-
-CodeRules rules_of(const std::string& language) {
-    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
-    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-    return std::move(loaded).value().code;
-}
 
 /// A change of one file by a request, and what its review wants to be put back.
 struct Change {
@@ -35,7 +31,7 @@ struct Change {
     std::vector<std::string> others = {};
 
     [[nodiscard]] RemovalReview review() const {
-        return {RemovalRequest(request), rules_of(language), {{"a", before, now, now}}, others};
+        return {RemovalRequest(request), rules_of_language(language), {{"a", before, now, now}}, others};
     }
 
     /// Returns the first lines of what needs a test. `noticed`: those that a test notices.
@@ -323,7 +319,7 @@ TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
     const std::string asked = "func Label(name string) string {\n\treturn trim(name)\n}\n";
     const std::string initials = "\nfunc Initials(name string) string {\n\treturn name[:1]\n}\n";
     const RemovalRequest request("Remove the limit of 40 characters from Label and add Initials(name)");
-    const auto rules = rules_of("go");
+    const auto rules = rules_of_language("go");
     const auto leaves = [&](const std::string& now) {
         return RemovalReview(request, rules, {{"a.go", before, now, now}}, {}).leaves_what_was_asked();
     };
@@ -342,7 +338,7 @@ TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
 }
 
 TEST(Removal, leaves_out_no_function_that_the_request_names) {
-    const auto rules = rules_of("python");
+    const auto rules = rules_of_language("python");
     const std::string label = "def label(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name\n";
     const std::string title = "def title(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name.upper()\n";
     const std::string free_label = "def label(name):\n    return name\n";
@@ -361,9 +357,10 @@ TEST(Removal, leaves_out_no_function_that_the_request_names) {
         "\nfunc Title(name string) (string, error) {\n\tif len(name) > limit {\n\t\treturn \"\", ErrLong\n\t}\n\treturn name, nil\n}\n";
     const std::string go_now =
         "package label\n\nconst limit = 40\n\n// Label labels.\nfunc Label(name string) (string, error) {\n\treturn name, nil\n}\n";
-    EXPECT_EQ(function_left_out(RemovalRequest("Remove the limit of 40 characters from Label and Title and add Initials(name)"),
-                                {{"a.go", go + go_title, go_now + go_title, go_now + go_title, true}}, {}, rules_of("go")),
-              "Title");
+    EXPECT_EQ(
+        function_left_out(RemovalRequest("Remove the limit of 40 characters from Label and Title and add Initials(name)"),
+                          {{"a.go", go + go_title, go_now + go_title, go_now + go_title, true}}, {}, rules_of_language("go")),
+        "Title");
     EXPECT_EQ(left_out("Remove the limit from label, but keep that of title", label + title, free_label + title), "");
     EXPECT_EQ(left_out("Remove the name limit of label, which title calls", label + "def title(name):\n    return name\n",
                        free_label + "def title(name):\n    return name\n"),
@@ -432,7 +429,7 @@ TEST(RemovalRequest, recognises_forms_of_its_words) {
 }
 
 TEST(Removal, comments_and_docstrings_add_no_code) {
-    const auto rules = rules_of("python");
+    const auto rules = rules_of_language("python");
     const auto added = replaced(without(shop, print_line), "The sum of all prices.", "What all of them cost together.");
     EXPECT_TRUE(adds_no_code({{"a.py", shop, added, added}}, rules));
     const auto code = replaced(shop, "return sum(prices)", "return sum(prices) + 1");
@@ -497,7 +494,7 @@ TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it)
 
 bool removed_by_name(const std::string& request, const std::vector<ChangedText>& files) {
     const RemovalRequest words(request);
-    return RemovalReview(words, rules_of("python"), files, {"from legacy import other\n"}).removed_by_name(words);
+    return RemovalReview(words, rules_of_language("python"), files, {"from legacy import other\n"}).removed_by_name(words);
 }
 
 TEST(RemovedByName, needs_the_exact_name_of_each_removed_file_or_of_what_belongs_to_it) {

@@ -12,8 +12,8 @@
 #include "base/cancel_token.hpp"
 #include "gates/gate_runner.hpp"
 #include "gates/language/language.hpp"
+#include "gates/removal/removal_evidence.hpp"
 #include "gates/run/language_commands.hpp"
-#include "gates/test_quality/removal_review.hpp"
 
 namespace agentforge::kernel {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/test_quality/removal_check.hpp"
+#include "gates/removal/removal_check.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +12,9 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/removal/asked_changes.hpp"
+#include "gates/removal/changed_text.hpp"
+#include "gates/removal/removal_review.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
