@@ -412,7 +412,7 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     AF_CHECK(gate_.parts_.altered.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(gate_.parts_.altered.run_former_tests(call_, evidence_, quality_, stop_));
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
-    if (asks_to_remove(baseline_.request)) { AF_CHECK(put_removed_lines_back()); }
+    AF_CHECK(put_removed_lines_back());
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
 }
 
@@ -422,7 +422,8 @@ Result<void> AfterRedGate::Judgment::put_removed_lines_back() {
         const bool flaky = std::find(evidence_.flaky.begin(), evidence_.flaky.end(), test.id) != evidence_.flaky.end();
         if (test.status == TestStatus::passed && !flaky) { tests.passing.push_back(test.id); }
     }
-    AF_TRY(quality_.removal, check_removal(gate_.parts_.commands, *language_, call_, tests, stop_));
+    const auto check = asks_to_remove(baseline_.request) ? check_removal : check_lost_checks;
+    AF_TRY(quality_.removal, check(gate_.parts_.commands, *language_, call_, tests, stop_));
     return {};
 }
 

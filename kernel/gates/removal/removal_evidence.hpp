@@ -12,6 +12,7 @@ namespace agentforge::kernel {
 
 /// What is known of a change whose request asks to remove something.
 struct RemovalEvidence {
+    bool asked_to_remove = true;          ///< Otherwise only `unnoticed` and `tried` are measured.
     bool only_removes = false;            ///< It adds nothing to the code, and the request asks for nothing new.
     bool changes_no_code = false;         ///< Only tests, documentation and comments changed, and the request is about code.
     std::string made_nothing;             ///< What the request asks to make as well, if the change adds nothing of it.

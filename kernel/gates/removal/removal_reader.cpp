@@ -6,11 +6,33 @@
 
 #include <re2/re2.h>
 
+#include "gates/language/string_piece.hpp"
 #include "gates/removal/code_vocabulary.hpp"
+#include "gates/removal/import_items.hpp"
 #include "gates/removal/statement_kinds.hpp"
 #include "gates/test_quality/changed_line.hpp"
 
 namespace agentforge::kernel {
+
+namespace {
+
+/// Returns the name of the function in whose brackets a removed argument stood. `reverted`: the line with this argument.
+std::string slot_of(std::string_view now, std::string_view reverted) {
+    const auto shared = std::ranges::mismatch(now, reverted).in2 - reverted.begin();
+    int open = 0;
+    for (auto at = static_cast<std::size_t>(shared); at-- > 0;) {
+        if (reverted[at] == ')') { ++open; }
+        if (reverted[at] != '(' || open-- > 0) { continue; }
+        const auto head = reverted.substr(0, at);
+        static const RE2 name(R"(([A-Za-z_]\w*)\s*$)");
+        std::string found;
+        RE2::PartialMatch(string_piece(head), name, &found);
+        return found;
+    }
+    return {};
+}
+
+}  // namespace
 
 struct RemovalReader::Versions {
     Versions(const ChangedText& changed, const CodeRules& code_rules)
@@ -48,6 +70,7 @@ RemovalReader::RemovalReader(const RemovalRequest& request, const CodeRules& rul
         if (file.is_source && !file.before.empty()) { add_file(file); }
     }
     forget_foreign_names(before);
+    forget_foreign_slots();
     for (auto& piece : found_.pieces) {
         std::erase_if(piece.vanished, [&](const std::string& name) {
             return std::ranges::any_of(parts_of_name(name), [&](const auto& part) { return request.is_kept(part); });
@@ -72,6 +95,33 @@ bool RemovalReader::is_about(const std::vector<std::string>& names) const {
     return false;
 }
 
+void RemovalReader::name_slots(std::size_t begun) {
+    std::map<std::pair<std::string, std::uint64_t>, std::vector<Piece*>> lists;  // By function and line.
+    for (auto index = begun; index < found_.pieces.size(); ++index) {
+        auto& piece = found_.pieces[index];
+        if (!piece.slot.empty()) { lists[{piece.slot, piece.lines.line}].push_back(&piece); }
+    }
+    for (auto& [list, pieces] : lists) {
+        for (std::size_t at = 0; at < pieces.size(); ++at) {
+            pieces[at]->slot += " " + std::to_string(at + 1) + " of " + std::to_string(pieces.size());
+        }
+    }
+}
+
+void RemovalReader::forget_foreign_slots() {
+    static const RE2 definition(R"(^\s*(?:[\w*&:<>,\[\]]+\s+)+[*&]*(?:\([^()]*\)\s*)?$)");
+    static const RE2 statement(R"(^\s*(?:return|await|yield|throw|raise|else|if|while|new|go|defer)\b)");
+    std::set<std::string> defined;
+    for (const auto& piece : found_.pieces) {
+        if (piece.slot.empty()) { continue; }
+        const auto head = piece.lines.text.substr(0, piece.lines.text.find(piece.slot.substr(0, piece.slot.find(' ')) + "("));
+        if (RE2::FullMatch(head, definition) && !RE2::PartialMatch(head, statement)) { defined.insert(piece.slot); }
+    }
+    for (auto& piece : found_.pieces) {
+        if (!defined.contains(piece.slot)) { piece.slot.clear(); }
+    }
+}
+
 RemovalReader::Piece& RemovalReader::add_piece(Piece::Kind kind, const Versions& versions,
                                                const std::vector<std::size_t>& numbers, std::optional<std::string> part) {
     const auto& before = versions.before;
@@ -82,6 +132,7 @@ RemovalReader::Piece& RemovalReader::add_piece(Piece::Kind kind, const Versions&
     const auto blanked = part ? read_code(*part, versions.rules).code : joined_lines(before.blanked, numbers);
     piece.code = part ? std::move(*part) : joined_lines(before.code, numbers);
     piece.parts = vocabulary_of(piece.code, versions.rules).parts;
+    for (auto& name : names_of_code(blanked)) { piece.uses.insert(std::move(name)); }
     piece.decides = kind == Piece::Kind::definition ? raises(blanked) : decides(blanked);
     auto kept = vocabulary_of(kind == Piece::Kind::lines ? without_errors(piece.code) : piece.code, versions.rules);
     for (const auto& name : kept.names) {
@@ -120,6 +171,7 @@ void RemovalReader::add_file(const ChangedText& file) {
     const HunkFinder finder(versions.before, versions.now, skipped, imports_now);
     place_pieces(versions, finder, begun);
     for (const auto& hunk : finder.find()) { add_hunk(versions, finder, hunk, unrelated); }
+    name_slots(begun);
 }
 
 void RemovalReader::place_pieces(const Versions& versions, const HunkFinder& finder, std::size_t begun) {
@@ -127,6 +179,7 @@ void RemovalReader::place_pieces(const Versions& versions, const HunkFinder& fin
     const auto& now = versions.now;
     const auto imports = lines_of_imports(before);
     const auto marked_now = lines_of_imports(now);
+    const auto inside = import_items(now).inside;
     auto places = finder.kept_places();
     for (std::size_t at = 0; at < before.code.size(); ++at) {
         if (!imports[at]) { continue; }
@@ -142,6 +195,9 @@ void RemovalReader::place_pieces(const Versions& versions, const HunkFinder& fin
             found_.pieces[index].place = places[at] + 1;
             break;
         }
+        // Not within a list of imports.
+        auto& place = found_.pieces[index].place;
+        while (!found_.pieces[index].imported.empty() && place < inside.size() && inside[place]) { --place; }
     }
 }
 
@@ -216,6 +272,7 @@ void RemovalReader::add_imports(const Versions& versions, std::vector<bool>& ski
     for (std::size_t at = 0; at < versions.now.code.size(); ++at) {
         if (marked_now[at]) { imports_now.insert(versions.now.code[at]); }
     }
+    add_import_items(versions, skipped);
     for (std::size_t at = 0; at < before.code.size(); ++at) {
         if (!imports[at] || skipped[at] || before.code[at].empty()) { continue; }
         skipped[at] = true;
@@ -225,16 +282,46 @@ void RemovalReader::add_imports(const Versions& versions, std::vector<bool>& ski
     }
 }
 
+void RemovalReader::add_import_items(const Versions& versions, std::vector<bool>& skipped) {
+    const auto items = import_items(versions.before);
+    std::set<std::string> names_now;
+    for (const auto& item : import_items(versions.now).items) { names_now.insert(item.name); }
+    for (const auto& item : items.items) {
+        if (skipped[item.line] || names_now.contains(item.name)) { continue; }
+        auto& piece = add_piece(Piece::Kind::import, versions, {item.line}, item.statement);
+        piece.written = item.statement + "\n";
+        piece.imported = item.name;
+        piece.is_asked = is_about(names_of_code(item.statement)) || request_.calls_it_unused();
+    }
+    for (std::size_t at = 0; at < items.lines.size(); ++at) {
+        if (items.lines[at]) { skipped[at] = true; }
+    }
+}
+
 std::set<std::string> RemovalReader::parts_left_around(const Versions& versions, std::size_t line) const {
     const auto* function = function_around(versions.before, line);
     if (function == nullptr) { return parts_now_; }
     return vocabulary_of(code_of_functions(versions.now, function->name), versions.rules).parts;
 }
 
+bool RemovalReader::loses_check(const Versions& versions, const std::vector<std::size_t>& removed,
+                                const std::vector<std::size_t>& added) {
+    const auto checks = [](const SourceLines& text, const std::vector<std::size_t>& numbers) {
+        return std::ranges::count_if(
+            numbers, [&](std::size_t line) { return decides_between(text.blanked[line]) || raises(text.blanked[line]); });
+    };
+    if (checks(versions.before, removed) <= checks(versions.now, added)) { return false; }
+    const auto* function = function_around(versions.before, removed.front());
+    if (function == nullptr) { return false; }
+    const auto now = without_idle_lines(code_of_functions(versions.now, function->name));
+    return !now.empty() && adds_no_words(now, code_of_functions(versions.before, function->name));
+}
+
 void RemovalReader::judge(const Versions& versions, Piece& piece) {
     const auto line = static_cast<std::size_t>(piece.lines.line - 1);
     const auto* function = function_around(versions.before, line);
-    const bool named = (function != nullptr && request_.names(function->name)) || request_.names(file_stem(versions.file.path));
+    const bool named = request_.removes() &&
+                       ((function != nullptr && request_.names(function->name)) || request_.names(file_stem(versions.file.path)));
     const auto left = parts_left_around(versions, line);
     for (const auto& part : piece.parts) {
         const bool vanished = request_.mentions(part) && !parts_now_.contains(part);
@@ -252,6 +339,7 @@ void RemovalReader::add_lines(const Versions& versions, const std::vector<std::s
     auto& piece = add_piece(Piece::Kind::lines, versions, removed);
     piece.place = place;
     piece.replaced.insert(added.begin(), added.end());
+    piece.is_lost_check = loses_check(versions, removed, added);
     if (function == nullptr && declares_one_of(versions.before.blanked[removed.front()], piece.vanished)) {
         piece.kind = Piece::Kind::definition;
         piece.decides = false;
@@ -261,7 +349,13 @@ void RemovalReader::add_lines(const Versions& versions, const std::vector<std::s
 
 void RemovalReader::add_differences(const Versions& versions, std::size_t before, std::size_t now, bool adds) {
     const auto differences = line_differences(versions.before.code[before], versions.now.code[now]);
-    if (!adds && differences.size() == 1) { return add_lines(versions, {before}, {now}, now); }
+    if (!adds && differences.size() == 1) {
+        add_lines(versions, {before}, {now}, now);
+        if (differences.front().now.empty()) {
+            found_.pieces.back().slot = slot_of(versions.now.code[now], differences.front().reverted);
+        }
+        return;
+    }
     const bool is_condition = decides_between(versions.before.blanked[before]) || decides_between(versions.now.blanked[now]);
     for (const auto& difference : differences) {
         const bool has_text = difference.before.find_first_of("\"'`") != std::string::npos;
@@ -276,6 +370,7 @@ void RemovalReader::add_differences(const Versions& versions, std::size_t before
         piece.replaced.insert(now);
         piece.decides = true;
         for (const auto& part : vocabulary_of(difference.now, versions.rules).parts) { piece.parts.erase(part); }
+        if (difference.now.empty()) { piece.slot = slot_of(versions.now.code[now], difference.reverted); }
         judge(versions, piece);
     }
 }
@@ -306,10 +401,13 @@ void RemovalReader::forget_foreign_names(const std::string& before) {
         known.insert(piece.lacking.begin(), piece.lacking.end());
     }
     static const std::set<std::string> words_of_languages{
-        "undefined", "null", "nil",  "None",  "True",   "False",  "true", "false",  "NULL",   "nullptr",
-        "if",        "elif", "else", "while", "for",    "switch", "case", "match",  "return", "throw",
-        "raise",     "new",  "try",  "catch", "except", "in",     "not",  "and",    "or",     "is",
-        "const",     "let",  "var",  "await", "async",  "static", "void", "public", "private"};
+        "undefined", "null",   "nil",    "None",   "True",   "False",   "true",    "false",  "NULL",  "nullptr", "if",
+        "elif",      "else",   "while",  "for",    "switch", "case",    "match",   "return", "throw", "raise",   "new",
+        "try",       "catch",  "except", "in",     "not",    "and",     "or",      "is",     "const", "let",     "var",
+        "await",     "async",  "static", "void",   "public", "private", "int",     "str",    "bool",  "float",   "double",
+        "char",      "long",   "byte",   "string", "number", "boolean", "any",     "i32",    "i64",   "u8",      "u32",
+        "u64",       "usize",  "f32",    "f64",    "int32",  "int64",   "float64", "uint",   "error", "size_t",  "unsigned",
+        "auto",      "String", "Vec",    "list",   "dict",   "object",  "bytes"};
     // The head of a branch declares nothing.
     static const RE2 branch(R"(\b(if|while|switch|elif)\s*\()");
     auto declaring = before;

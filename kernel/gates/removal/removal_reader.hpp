@@ -53,6 +53,8 @@ private:
     void add_definition(const Versions& versions, const Definition& definition, const std::vector<std::size_t>& numbers,
                         std::vector<bool>& skipped);
     void add_imports(const Versions& versions, std::vector<bool>& skipped);
+    /// Adds imported names that left, and marks their lines.
+    void add_import_items(const Versions& versions, std::vector<bool>& skipped);
     /// Finds out where the definitions and imports of a file stood: its pieces from `begun` on.
     void place_pieces(const Versions& versions, const HunkFinder& finder, std::size_t begun);
     /// `unrelated`: removed functions that have nothing to do with the request.
@@ -64,11 +66,18 @@ private:
                            const std::vector<std::size_t>& added);
     /// Adds the differences of a line that stays. `adds`: it has new words.
     void add_differences(const Versions& versions, std::size_t before, std::size_t now, bool adds);
+    /// True if a function to which the change adds nothing loses a branch or an error with these lines.
+    [[nodiscard]] static bool loses_check(const Versions& versions, const std::vector<std::size_t>& removed,
+                                          const std::vector<std::size_t>& added);
     /// Finds out whether the request asks to remove these lines, or says that they stay.
     void judge(const Versions& versions, Piece& piece);
     [[nodiscard]] std::set<std::string> parts_left_around(const Versions& versions, std::size_t line) const;
     /// True if one of these names has to do with the request.
     [[nodiscard]] bool is_about(const std::vector<std::string>& names) const;
+    /// Numbers the arguments that left a list, in the pieces from `begun` on.
+    void name_slots(std::size_t begun);
+    /// Forgets the arguments of functions whose parameters stay.
+    void forget_foreign_slots();
     /// Only the project's own names connect lines.
     void forget_foreign_names(const std::string& before);
 

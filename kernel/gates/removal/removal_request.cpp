@@ -188,15 +188,18 @@ RemovalRequest::RemovalRequest(std::string_view whole) {
     static const RE2 verb(R"((?i)^\W*(?:please\W+)?(?:remove|delete|drop)\b)");
     static const RE2 place(
         R"((?i)[.;:,(]\s|\b(?:from|in|on|at|of|for|when|where|which|that|by|with|to|so|because|since|if|after|before|and\s+(?:add|create|implement|introduce|support|write|provide|extend))\b)");
+    static const RE2 tidying(
+        R"((?i)\b(?:refactor\w*|clean\w*|simplif\w*|restructur\w*|rewrit\w*|rewrote|tidy\w*|dedup\w*|inlin\w*|shorten\w*|faster|speed\w*|optimi[sz]\w*|performance|lint|style)\b)");
+    tidies_ = RE2::PartialMatch(string_piece(whole), tidying);
     rest = string_piece(request);
-    RE2::Consume(&rest, verb);
+    removes_ = RE2::Consume(&rest, verb);
     const std::string_view object(rest.data(), rest.size());
     re2::StringPiece found;
     const auto length = place.Match(rest, 0, rest.size(), RE2::UNANCHORED, &found, 1)
                             ? static_cast<std::size_t>(found.data() - rest.data())
                             : object.size();
     add_parts(object.substr(0, length), object_);
-    if (object_.empty()) { object_ = words_; }  // "Drop support for XML".
+    if (object_.empty() || !removes_) { object_ = words_; }  // "Drop support for XML".
 }
 
 bool RemovalRequest::mentions(std::string_view word) const { return is_form_of_one(words_, word); }

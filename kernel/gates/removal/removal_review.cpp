@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 
 RemovalReview::RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
                              const std::vector<std::string>& others)
-    : change_(RemovalReader(request, rules, files, others).take()) {
+    : change_(RemovalReader(request, rules, files, others).take()), removes_(request.removes()) {
     asked_found_ = std::ranges::any_of(change_.pieces, [](const Piece& piece) { return piece.is_asked; });
     link();
     // What decides something comes first: it is the most likely to be missed.
@@ -23,14 +23,17 @@ void RemovalReview::link() {
     const auto shares = [](const Piece& piece, const std::set<std::string>& with) {
         return std::ranges::any_of(piece.vanished, [&](const auto& name) { return with.contains(name); });
     };
+    std::set<std::string> slots;
     for (bool grown = true; grown;) {
         grown = false;
         for (auto& piece : change_.pieces) {
             if (piece.is_linked) { continue; }
             const bool noticed = piece.is_tried && piece.reaction == Reaction::noticed;
-            if (!noticed && (piece.is_kept || (!piece.is_asked && !shares(piece, names)))) { continue; }
+            const bool goes = piece.is_asked || shares(piece, names) || slots.contains(piece.slot);
+            if (!noticed && (piece.is_kept || !goes)) { continue; }
             piece.is_linked = grown = true;
             names.insert(piece.vanished.begin(), piece.vanished.end());
+            if (!piece.slot.empty()) { slots.insert(piece.slot); }
         }
     }
     // Calls of a removed definition that raises no error, if that seems to be what the request is about.
@@ -48,6 +51,7 @@ void RemovalReview::link() {
 
 bool RemovalReview::is_accounted_for(const Piece& piece) const {
     if (piece.is_linked || piece.kind == Piece::Kind::import) { return true; }
+    if (!removes_) { return !piece.is_lost_check; }
     if (piece.is_kept) { return false; }
     return piece.kind == Piece::Kind::lines ? piece.is_excused : !piece.is_body || !asked_found_;
 }
@@ -63,18 +67,26 @@ std::size_t RemovalReview::next_piece() const {
 
 std::set<std::size_t> RemovalReview::with_what_it_needs(std::size_t piece) const {
     std::set<std::size_t> needed{piece};
+    const auto& file = change_.pieces[piece].lines.file;
     std::set<std::string> names = change_.pieces[piece].lacking;
+    std::map<std::string, std::set<std::string>> uses{{file, change_.pieces[piece].uses}};  // By file.
+    std::set<std::string> slots{change_.pieces[piece].slot};
     for (bool grown = true; grown;) {
         grown = false;
         for (std::size_t at = 0; at < change_.pieces.size(); ++at) {
             const auto& other = change_.pieces[at];
             if (needed.contains(at) || (other.is_linked && other.kind != Piece::Kind::import)) { continue; }
-            const bool frame = other.kind == Piece::Kind::import && (other.lacking.empty() || change_.restores_includes) &&
-                               other.lines.file == change_.pieces[piece].lines.file && names_of_code(other.code).size() <= 1;
+            const bool is_import = other.kind == Piece::Kind::import;
+            const bool frame = is_import && other.imported.empty() && (other.lacking.empty() || change_.restores_includes) &&
+                               other.lines.file == file && names_of_code(other.code).size() <= 1;
+            const bool imports = uses[other.lines.file].contains(other.imported);
             const bool shares = std::ranges::any_of(other.given, [&](const auto& name) { return names.contains(name); });
-            if (!frame && !shares) { continue; }
+            const bool passes = !other.slot.empty() && slots.contains(other.slot);
+            if (!frame && !imports && !passes && (!shares || !other.imported.empty())) { continue; }
             needed.insert(at);
             names.insert(other.lacking.begin(), other.lacking.end());
+            if (!is_import) { uses[other.lines.file].insert(other.uses.begin(), other.uses.end()); }
+            slots.insert(other.slot);
             grown = true;
         }
     }
@@ -90,7 +102,11 @@ std::optional<PutBack> RemovalReview::next() const {
     for (const auto index : with_what_it_needs(chosen)) {
         const auto& piece = change_.pieces[index];
         auto& here = lines[piece.lines.file][piece.place][piece.lines.line];
-        here = here.empty() || piece.whole_line.empty() ? piece.written : piece.whole_line;
+        if (!piece.imported.empty()) {
+            here += piece.written;  // One line may import several names.
+        } else {
+            here = here.empty() || piece.whole_line.empty() ? piece.written : piece.whole_line;
+        }
         replaced[piece.lines.file].insert(piece.replaced.begin(), piece.replaced.end());
     }
     for (const auto& [file, places] : lines) {

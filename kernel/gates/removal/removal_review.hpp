@@ -31,6 +31,9 @@ struct PutBack {
 /// removed definition that has to do with the request. A name has vanished if no code has it any more. A line that stays and
 /// differs is judged by its differences, one by one.
 ///
+/// If the request asks for something else than to remove, only lost checks need a test: a branch or an error that left a function
+/// to which the change adds nothing.
+///
 /// If something removed has to do with the request, functions and types that have nothing to do with it need a test, too. So does
 /// everything that the request says to keep.
 class RemovalReview {
@@ -68,6 +71,7 @@ private:
     [[nodiscard]] std::set<std::size_t> with_what_it_needs(std::size_t piece) const;
 
     RemovedPieces change_;
+    bool removes_ = false;      ///< The request asks to remove something. Otherwise only lost checks need a test.
     bool asked_found_ = false;  ///< A removed line or definition has to do with the request.
 };
 

@@ -337,10 +337,11 @@ void TestQualityJudgment::judge_removal() {
     for (const auto& lines : removal.unnoticed) {
         const auto what = lines.now.empty() ? "removes `" + ellipsis(lines.text, 120) + "`"
                                             : "makes `" + ellipsis(lines.text, 120) + "` `" + ellipsis(lines.now, 120) + "`";
-        refuse(
-            "The change " + what + " (" + lines.file + ":" + std::to_string(lines.line) +
-            " before the task), which does not seem to be what the request asks to remove, and all tests pass when it is put back; "
-            "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
+        refuse("The change " + what + " (" + lines.file + ":" + std::to_string(lines.line) +
+               " before the task), which does not seem to be what the request asks " +
+               (removal.asked_to_remove ? "to remove" : "for") +
+               ", and all tests pass when it is put back; "
+               "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
     }
     if (!removal.unnoticed.empty()) {
         blame(evidence_.fresh);

@@ -17,6 +17,7 @@
 namespace agentforge::kernel {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -123,7 +124,68 @@ TEST(Removal, lines_are_put_back_with_the_removed_names_that_they_need) {
     ASSERT_TRUE(go_next);
     EXPECT_EQ(
         go_next->files.at("a"),
-        "package a\nimport (\n\t\"errors\"\n)\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
+        "package a\nimport \"errors\"\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
+}
+
+/// Returns the file with the first removed lines and what they need.
+std::string put_back(const Change& change) {
+    const auto next = change.review().next();
+    return next ? next->files.at("a") : "nothing";
+}
+
+TEST(Removal, an_import_comes_back_alone_whatever_the_form_of_the_others) {
+    const std::string go =
+        "package a\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n\t\"os\"\n)\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn fmt.Errorf(\"few\")\n\t}\n\tos.Exit(n)\n\treturn nil\n}\n";
+    const std::string go_now =
+        "package a\n\nimport \"errors\"\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\treturn nil\n}\n";
+    EXPECT_THAT(put_back({"go", "Remove the exit from Take", go, go_now}),
+                ::testing::StartsWith("package a\nimport \"fmt\"\n\nimport \"errors\"\n"));
+    const std::string check = "  if (n < 1) {\n    throw fail(n);\n  }\n";
+    const std::string function = "function take(n) {\n  log(n);\n" + check + "  return keep(n);\n}\n";
+    const auto script = [&](const std::string& imports, const std::string& now) {
+        return put_back({"javascript", "Remove the log from take", imports + function,
+                         now + without(without(function, "  log(n);\n"), check)});
+    };
+    EXPECT_THAT(script("const { fail, keep, log } = require('./tools');\n", "const { keep } = require('./tools');\n"),
+                HasSubstr("const { fail } = require('./tools');\n"));
+    EXPECT_THAT(script("import {\n  fail as fail,\n  keep,\n  log,\n} from './tools';\n", "import { keep } from './tools';\n"),
+                HasSubstr("import { fail as fail } from './tools';\n"));
+    EXPECT_THAT(
+        put_back(
+            {"python", "Remove the print from take",
+             "from tools import fail, keep\n\n\ndef take(n):\n    print(n)\n    if n < 1:\n        fail(n)\n    return keep(n)\n",
+             "from tools import keep\n\n\ndef take(n):\n    return keep(n)\n"}),
+        HasSubstr("from tools import fail\n"));
+}
+
+// The block does not build without the parameter, and the parameter not without its argument.
+TEST(Removal, a_parameter_comes_back_with_its_arguments) {
+    const Change change{
+        "go", "Drop the tries of Fetch",
+        "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page, 3, 100)\n}\n\nfunc fetch(page string, tries int, longest int) string {\n\tfor try := 1; try < tries; try++ {\n\t\tread(page)\n\t}\n\tif len(page) > longest {\n\t\tpanic(page)\n\t}\n\treturn page\n}\n",
+        "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page)\n}\n\nfunc fetch(page string) string {\n\treturn page\n}\n"};
+    auto review = change.review();
+    for (auto next = review.next(); next; next = review.next()) {
+        EXPECT_EQ(
+            next->files.at("a"),
+            "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page, 100)\n}\n\nfunc fetch(page string, longest int) string {\n\tif len(page) > longest {\n\t\tpanic(page)\n\t}\n\treturn page\n}\n");
+        review.record(Reaction::unnoticed);
+    }
+    EXPECT_THAT(review.unaccounted(), ::testing::SizeIs(3));  // The call, the parameter and the block: one mutant.
+}
+
+TEST(Removal, a_check_that_goes_beside_another_request_needs_a_test) {
+    const std::string before =
+        "function findUser(id) {\n  const user = byId.get(id);\n  if (user?.left) {\n    return undefined;\n  }\n  return user;\n}\n";
+    const std::string direct = "function findUser(id) {\n  return byId.get(id);\n}\n";
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", before, direct}.unaccounted()),
+                Contains("if (user?.left) {"));
+    // A variable less is no check less, and neither is a check that became another one.
+    const auto variable = without(before, "  if (user?.left) {\n    return undefined;\n  }\n");
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", variable, direct}.unaccounted()), IsEmpty());
+    const auto other = replaced(before, "user?.left", "user?.gone");
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", before, other}.unaccounted()), IsEmpty());
+    EXPECT_THAT((Change{"javascript", "Let findUser return users that left", before, direct}.unaccounted()), IsEmpty());
 }
 
 TEST(Removal, one_removed_character_needs_a_test) {
