@@ -16,6 +16,7 @@
 #include "gates/language/inline_tests.hpp"
 #include "gates/removal/removal_check.hpp"
 #include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/left_cases.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -411,6 +412,8 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     AF_TRY(quality_.tests_naming_new_data, gate_.parts_.change.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
     AF_CHECK(gate_.parts_.altered.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(gate_.parts_.altered.run_former_tests(call_, evidence_, quality_, stop_));
+    AF_TRY(const auto left, failing_left_cases(gate_.parts_.commands, *language_, call_, evidence_, stop_));
+    for (const auto& each : left) { quality_.left_cases.push_back({each.file, each.text, each.failing}); }
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
     AF_CHECK(put_removed_lines_back());
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});

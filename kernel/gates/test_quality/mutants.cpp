@@ -117,7 +117,7 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
 /// The same for an expected value. Keeps the length of a text, because a test that only compares lengths compares too little.
 std::optional<Alteration> other_expected(const CodeLiteral& literal, std::size_t begin, const Line& line) {
     auto other = other_literal(literal, begin, line);
-    static const RE2 plain(R"((\w?(?:"|'|`))(\w)([^\\]*))");
+    static const RE2 plain(R"((\w?["'`])([^\\{}%~"'`])([^\\]*))");
     std::string opening;
     std::string first;
     std::string rest;
@@ -383,7 +383,7 @@ std::optional<std::string> other_row(std::string_view line) {
     const bool quoted = value.front() == '"' || value.front() == '\'';
     if (quoted && value.front() == '\'' && value.size() == 3) { return before + (value[1] == 'x' ? "'y'" : "'x'") + after; }
     if (!quoted) { return before + std::to_string(std::stoll(value) + 1) + after; }
-    const bool keeps_length = value.size() > 2 && std::isalnum(static_cast<unsigned char>(value[1])) != 0;
+    const bool keeps_length = value.size() > 2 && std::string_view("{}%~").find(value[1]) == std::string_view::npos;
     return before + value.substr(0, 1) + "~" + value.substr(keeps_length ? 2 : 1) + after;
 }
 

@@ -286,6 +286,11 @@ void TestQualityJudgment::judge_outdated_tests() {
             test.id + " is not outdated and passed before the task. With the former version of its file it fails on this tree (" +
             first_line(test.message) + "), so a change elsewhere in the file hides the failure. Change only the outdated test.");
     }
+    for (const auto& lost : evidence_.left_cases) {
+        refuse("The case `" + ellipsis(lost.text, 120) + "` left " + lost.file + " with the outdated tests, and fails now (" +
+               lost.test + "). Keep the behaviour, or keep the case with the result that the request asks for.");
+        blame({lost.test});
+    }
     std::map<std::string, bool> contradicted;  // Outdated test → whether one of its cases fails in its former version.
     for (const auto& test : evidence_.outdated) {
         contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed;

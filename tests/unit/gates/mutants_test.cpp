@@ -196,6 +196,7 @@ TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
 TEST(MutantsExpectations, keep_the_length_of_a_text) {
     const auto go = rules_of_language("go");
     EXPECT_EQ(with_other_expectations("\t{\"half\", 15, \"0.02\"},\n", {1}, go).text, "\t{\"half\", 15, \"~.02\"},\n");
+    EXPECT_EQ(with_other_expectations("\t{\"less\", 4, \"-0.01\"},\n", {1}, go).text, "\t{\"less\", 4, \"~0.01\"},\n");
     EXPECT_EQ(with_other_expectations("\tif f() != \"ab\" {\n", {1}, go).text, "\tif f() != \"~b\" {\n");
     EXPECT_EQ(with_other_expectations("\tif f() != \"\\tb\" {\n", {1}, go).text, "\tif f() != \"~\\tb\" {\n");
     EXPECT_EQ(with_other_expectations("\tif f() != \"\" {\n", {1}, go).text, "\tif f() != \"~\" {\n");
