@@ -14,8 +14,9 @@
 #include "config/gate_names.hpp"
 #include "gates/engine/report_parts.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/removal/removal_check.hpp"
 #include "gates/stubs/waiting.hpp"
-#include "gates/test_quality/removal_check.hpp"
+#include "gates/test_quality/left_cases.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -411,8 +412,10 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     AF_TRY(quality_.tests_naming_new_data, gate_.parts_.change.tests_naming_new_data(call_, red_tree_, evidence_.red_files));
     AF_CHECK(gate_.parts_.altered.run_plainly(call_, red_tree_, evidence_, quality_, stop_));
     AF_CHECK(gate_.parts_.altered.run_former_tests(call_, evidence_, quality_, stop_));
+    AF_TRY(const auto left, failing_left_cases(gate_.parts_.commands, *language_, call_, evidence_, stop_));
+    for (const auto& each : left) { quality_.left_cases.push_back({each.file, each.text, each.failing}); }
     quality_.of_requirements = new_tests_of_requirements(evidence_, quality_.fresh);
-    if (asks_to_remove(baseline_.request)) { AF_CHECK(put_removed_lines_back()); }
+    AF_CHECK(put_removed_lines_back());
     return try_tests({red_tree_, quality_.fresh.empty() ? judged_files_ : evidence_.red_files, {}, evidence_.run.duration});
 }
 
@@ -422,7 +425,8 @@ Result<void> AfterRedGate::Judgment::put_removed_lines_back() {
         const bool flaky = std::find(evidence_.flaky.begin(), evidence_.flaky.end(), test.id) != evidence_.flaky.end();
         if (test.status == TestStatus::passed && !flaky) { tests.passing.push_back(test.id); }
     }
-    AF_TRY(quality_.removal, check_removal(gate_.parts_.commands, *language_, call_, tests, stop_));
+    const auto check = asks_to_remove(baseline_.request) ? check_removal : check_lost_checks;
+    AF_TRY(quality_.removal, check(gate_.parts_.commands, *language_, call_, tests, stop_));
     return {};
 }
 

@@ -11,8 +11,8 @@
 #include "gates/engine/rules.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/removal/removal_check.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
-#include "gates/test_quality/removal_check.hpp"
 #include "sandbox/failures.hpp"
 
 namespace agentforge::kernel {

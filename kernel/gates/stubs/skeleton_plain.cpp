@@ -442,69 +442,25 @@ public:
         : kind_(kind), contents_(contents), existing_(existing), marker_(marker) {}
 
     void declare(const SkeletonInterface& interface) {
-        auto signature = trimmed_signature(interface.signature);
-        const auto problem = [&](const std::string& what) {
-            result_.problems.push_back(interface.name + " (" + interface.file + "): " + what);
-        };
-        auto plain = signature;
-        for (const char* empty : {"interface{}", "struct{}"}) {
-            for (auto at = plain.find(empty); at != std::string::npos; at = plain.find(empty)) {
-                plain.replace(at, std::string_view(empty).size(), "any");
-            }
-        }
-        if (kind_.name == "go") {
-            static const RE2 constraint(R"(\b(?:interface|struct)\s*\{[^{}]*\})");
-            RE2::GlobalReplace(&plain, constraint, "any");
-        }
+        const auto signature = trimmed_signature(interface.signature);
+        const auto plain = without_empty_types(signature);
         if (plain.find("//") != std::string::npos || plain.find("/*") != std::string::npos) {
-            return problem("a signature must not contain comments");
+            return add_problem(interface, "a signature must not contain comments");
         }
         if (kind_.name == "rust" && RE2::PartialMatch(signature, R"(^(?:unsafe\s+)?impl\b)")) {
             const auto what = declare_impl(interface.file, signature);
-            return what.empty() ? void() : problem(what);
+            return what.empty() ? void() : add_problem(interface, what);
         }
         if (kind_.name == "go" && RE2::PartialMatch(signature, R"(^(?:const|var)\s*\()")) {
             return declare_group(interface, signature);
         }
         std::string name;
         const bool type = RE2::FullMatch(signature, kind_.type, &name);
-        const bool value = !type && RE2::FullMatch(signature, kind_.value, &name);
-        if (type || value) {
-            if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
-            if (is_named(interface.file, name)) { return; }
-            if (type) {
-                declare_type(interface.file, name, signature);
-            } else {
-                declare_value(interface, signature);
-            }
-            if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
-            return;
+        if (type || RE2::FullMatch(signature, kind_.value, &name)) {
+            declare_type_or_value(interface, name, signature, type);
+        } else {
+            declare_function(interface, signature, plain);
         }
-        if (!RE2::FullMatch(plain, kind_.function, &name)) {
-            if (!RE2::FullMatch(plain, kind_.bare, &name)) {
-                return problem("`" + signature + "` must be one function without a body, or a type, or a constant");
-            }
-            if (kind_.name != "java" || !is_interface(interface.file)) { signature = kind_.prefix + signature; }
-        }
-        if (name != last_part(interface.name)) { return problem("the signature declares `" + name + "`"); }
-        auto& text = content(interface.file);
-        auto owner = owner_of(interface.name, signature);
-        if (kind_.name == "rust" && owner.empty() &&
-            RE2::PartialMatch(signature, R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)")) {
-            owner = likely_owner(text, name);
-            if (owner.empty()) { return problem("`" + signature + "` is a method; name its type: `Type::" + name + "`"); }
-        }
-        switch (change(text, name, owner, signature)) {
-            case Known::as_wanted:
-                return;
-            case Known::changed:
-                break;
-            case Known::no:
-                write_function(interface, text, name, owner, signature);
-                break;
-        }
-        import_what_is_named(content(interface.file), signature);
-        if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
     }
 
     /// Registers the types to be declared, because a declaration may name a type of another file.
@@ -553,6 +509,61 @@ private:
                    return each.first != path && folder_path(each.first) == folder_path(path) && each.first.ends_with(".go") &&
                           !each.first.ends_with("_test.go") && RE2::PartialMatch(each.second, pattern);
                });
+    }
+
+    void add_problem(const SkeletonInterface& interface, const std::string& what) {
+        result_.problems.push_back(interface.name + " (" + interface.file + "): " + what);
+    }
+
+    /// Braces in a signature must be those of a body.
+    [[nodiscard]] std::string without_empty_types(std::string signature) const {
+        for (const char* empty : {"interface{}", "struct{}"}) {
+            for (auto at = signature.find(empty); at != std::string::npos; at = signature.find(empty)) {
+                signature.replace(at, std::string_view(empty).size(), "any");
+            }
+        }
+        static const RE2 constraint(R"(\b(?:interface|struct)\s*\{[^{}]*\})");
+        if (kind_.name == "go") { RE2::GlobalReplace(&signature, constraint, "any"); }
+        return signature;
+    }
+
+    void declare_type_or_value(const SkeletonInterface& interface, const std::string& name, const std::string& signature,
+                               bool type) {
+        if (name != last_part(interface.name)) { return add_problem(interface, "the signature declares `" + name + "`"); }
+        if (is_named(interface.file, name)) { return; }
+        if (type) {
+            declare_type(interface.file, name, signature);
+        } else {
+            declare_value(interface, signature);
+        }
+        if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
+    }
+
+    /// `plain`: the signature without empty types.
+    void declare_function(const SkeletonInterface& interface, std::string signature, const std::string& plain) {
+        std::string name;
+        if (!RE2::FullMatch(plain, kind_.function, &name)) {
+            if (!RE2::FullMatch(plain, kind_.bare, &name)) {
+                return add_problem(interface,
+                                   "`" + signature + "` must be one function without a body, or a type, or a constant");
+            }
+            if (kind_.name != "java" || !is_interface(interface.file)) { signature = kind_.prefix + signature; }
+        }
+        if (name != last_part(interface.name)) { return add_problem(interface, "the signature declares `" + name + "`"); }
+        auto& text = content(interface.file);
+        auto owner = owner_of(interface.name, signature);
+        static const RE2 method(R"(\(\s*(?:&\s*(?:'\w+\s+)?)?(?:mut\s+)?self\b)");
+        if (kind_.name == "rust" && owner.empty() && RE2::PartialMatch(signature, method)) {
+            owner = likely_owner(text, name);
+            if (owner.empty()) {
+                return add_problem(interface, "`" + signature + "` is a method; name its type: `Type::" + name + "`");
+            }
+        }
+        const auto known = change(text, name, owner, signature);
+        if (known == Known::as_wanted) { return; }
+        if (known == Known::no) { write_function(interface, text, name, owner, signature); }
+        import_what_is_named(content(interface.file), signature);
+        if (kind_.name == "rust") { use_types_of_others(interface.file, signature); }
     }
 
     void declare_type(const std::string& path, const std::string& name, std::string signature) {

@@ -7,7 +7,7 @@
 
 #include <re2/re2.h>
 
-#include "gates/test_quality/removal_review.hpp"
+#include "gates/removal/source_lines.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {

@@ -114,11 +114,25 @@ std::optional<Alteration> other_literal(const CodeLiteral& literal, std::size_t 
                                                      std::string(written.substr(inside)) + std::string(after)};
 }
 
+/// The same for an expected value. Keeps the length of a text, because a test that only compares lengths compares too little.
+std::optional<Alteration> other_expected(const CodeLiteral& literal, std::size_t begin, const Line& line) {
+    auto other = other_literal(literal, begin, line);
+    static const RE2 plain(R"((\w?["'`])([^\\{}%~"'`])([^\\]*))");
+    std::string opening;
+    std::string first;
+    std::string rest;
+    const bool character = literal.value.size() == 3 && literal.value.front() == '\'';
+    if (!other || character || !RE2::FullMatch(literal.value, plain, &opening, &first, &rest)) { return other; }
+    other->text = std::string(line.text.substr(0, literal.begin - begin)) + opening + "~" + rest +
+                  std::string(line.text.substr(literal.end - begin));
+    return other;
+}
+
 /// The same for a literal in an exact comparison. Changes a decimal by 1, because a smaller change may be within a tolerance.
 std::optional<Alteration> other_exact(const CodeLiteral& literal, std::size_t begin, const Line& line) {
     std::string whole;
     std::string decimals;
-    if (!RE2::FullMatch(literal.value, R"((\d{1,9})(\.\d+))", &whole, &decimals)) { return other_literal(literal, begin, line); }
+    if (!RE2::FullMatch(literal.value, R"((\d{1,9})(\.\d+))", &whole, &decimals)) { return other_expected(literal, begin, line); }
     const auto before = line.text.substr(0, literal.begin - begin);
     return Alteration{"another number", std::string(before) + std::to_string(std::stoll(whole) + 1) + decimals +
                                             std::string(line.text.substr(literal.end - begin))};
@@ -368,7 +382,9 @@ std::optional<std::string> other_row(std::string_view line) {
     if (const auto word = words.find(value); word != words.end()) { return before + word->second + after; }
     const bool quoted = value.front() == '"' || value.front() == '\'';
     if (quoted && value.front() == '\'' && value.size() == 3) { return before + (value[1] == 'x' ? "'y'" : "'x'") + after; }
-    return before + (quoted ? value.substr(0, 1) + "~" + value.substr(1) : std::to_string(std::stoll(value) + 1)) + after;
+    if (!quoted) { return before + std::to_string(std::stoll(value) + 1) + after; }
+    const bool keeps_length = value.size() > 2 && std::string_view("{}%~").find(value[1]) == std::string_view::npos;
+    return before + value.substr(0, 1) + "~" + value.substr(keeps_length ? 2 : 1) + after;
 }
 
 /// Returns the literals that are direct operands of a comparison: `f() == 4`.
@@ -541,7 +557,7 @@ OtherLine ExpectedLiterals::altered() const {
     for (auto each = chosen_.rbegin(); each != chosen_.rend(); ++each) {
         const CodeLiteral& literal = **each;
         const Line rest{line_.text.substr(0, std::min(line_.text.size(), literal.end - begin_)), line_.code};
-        if (const auto other = exact ? other_exact(literal, begin_, rest) : other_literal(literal, begin_, rest)) {
+        if (const auto other = exact ? other_exact(literal, begin_, rest) : other_expected(literal, begin_, rest)) {
             result.text = other->text + result.text.substr(rest.text.size());
             result.changed = true;
             result.decisive = result.decisive || is_decisive(literal);

@@ -286,6 +286,11 @@ void TestQualityJudgment::judge_outdated_tests() {
             test.id + " is not outdated and passed before the task. With the former version of its file it fails on this tree (" +
             first_line(test.message) + "), so a change elsewhere in the file hides the failure. Change only the outdated test.");
     }
+    for (const auto& lost : evidence_.left_cases) {
+        refuse("The case `" + ellipsis(lost.text, 120) + "` left " + lost.file + " with the outdated tests, and fails now (" +
+               lost.test + "). Keep the behaviour, or keep the case with the result that the request asks for.");
+        blame({lost.test});
+    }
     std::map<std::string, bool> contradicted;  // Outdated test → whether one of its cases fails in its former version.
     for (const auto& test : evidence_.outdated) {
         contradicted[without_parameters(test.id)] |= test.status != TestStatus::passed;
@@ -337,10 +342,11 @@ void TestQualityJudgment::judge_removal() {
     for (const auto& lines : removal.unnoticed) {
         const auto what = lines.now.empty() ? "removes `" + ellipsis(lines.text, 120) + "`"
                                             : "makes `" + ellipsis(lines.text, 120) + "` `" + ellipsis(lines.now, 120) + "`";
-        refuse(
-            "The change " + what + " (" + lines.file + ":" + std::to_string(lines.line) +
-            " before the task), which does not seem to be what the request asks to remove, and all tests pass when it is put back; "
-            "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
+        refuse("The change " + what + " (" + lines.file + ":" + std::to_string(lines.line) +
+               " before the task), which does not seem to be what the request asks " +
+               (removal.asked_to_remove ? "to remove" : "for") +
+               ", and all tests pass when it is put back; "
+               "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
     }
     if (!removal.unnoticed.empty()) {
         blame(evidence_.fresh);

@@ -11,7 +11,7 @@
 
 #include "gates/engine/rules.hpp"
 #include "gates/language/language.hpp"
-#include "gates/test_quality/removal_review.hpp"
+#include "gates/removal/removal_evidence.hpp"
 
 namespace agentforge::kernel {
 
@@ -29,7 +29,15 @@ struct TriedMutant {
     bool declared = false;            ///< The specification declares that function.
 };
 
+/// A case that left the table of an outdated test, and fails now.
+struct LostCase {
+    std::string file;
+    std::string text;
+    std::string test;  ///< The one that fails with it.
+};
+
 struct TestQualityEvidence {
+    std::vector<LostCase> left_cases;
     std::vector<std::string> fresh;  ///< Ids of new tests, each seen to fail without the change.
     std::vector<std::string> guards;
     bool without_new_test = true;          ///< The request asks for work that needs no new test.

@@ -12,6 +12,7 @@
 #include "gates/language/language.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
+#include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -22,12 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-CodeRules rules_for(const std::string& language) {
-    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
-    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-    return std::move(loaded).value().code;
-}
 
 /// A test file of which one test is outdated.
 struct TestFileChange {
@@ -41,7 +36,7 @@ struct TestFileChange {
         for (const auto& name : tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
         std::set<std::string> ids;
         for (const auto& name : outdated) { ids.insert("t::" + name); }
-        return changed_tests(before, now, outcomes, ids, rules_for(language));
+        return changed_tests(before, now, outcomes, ids, rules_of_language(language));
     }
 
     /// Returns `line: test` of the changes that RED's gate refuses.
@@ -330,7 +325,7 @@ TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
     std::vector<TestOutcome> outcomes;
     for (const auto& name : node_file.tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
     const auto now = replaced(node_file.before, {{legacy_suite, ""}, {legacy_helper, ""}, {"parse, parseLegacy", "parse"}});
-    const LeavingTests leaving(node_file.before, now, outcomes, {"t::parseLegacy::separates"}, rules_for("javascript"));
+    const LeavingTests leaving(node_file.before, now, outcomes, {"t::parseLegacy::separates"}, rules_of_language("javascript"));
     EXPECT_EQ(without_blank_lines(leaving.rest()), without_blank_lines(now));
     std::set<std::size_t> all;
     for (std::size_t at = 0; at < leaving.parts().size(); ++at) { all.insert(at); }

@@ -7,6 +7,7 @@
 #include "gates/language/language.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/test_quality/test_quality.hpp"
+#include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -16,12 +17,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-Language shipped(const std::string& name) {
-    auto language = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", name);
-    EXPECT_TRUE(language.ok()) << language.error().message;
-    return std::move(language).value();
-}
 
 std::set<std::uint64_t> all_lines(std::string_view text) {
     std::set<std::uint64_t> lines;
@@ -34,7 +29,7 @@ std::set<std::uint64_t> all_lines(std::string_view text) {
 /// Returns the mutated lines, in order.
 std::vector<std::string> altered(const std::string& language_name, const std::string& path, const std::string& text,
                                  std::set<std::uint64_t> lines = {}) {
-    const auto language = shipped(language_name);
+    const auto language = shipped_language(language_name);
     if (lines.empty()) { lines = all_lines(text); }
     std::vector<std::string> result;
     for (const auto& mutant : mutants_of(path, text, text, lines, language.code, language.mutations)) {
@@ -65,7 +60,7 @@ TEST(Mutants, alter_comparisons_results_and_literals_of_each_language) {
 }
 
 TEST(Mutants, change_a_result_to_one_of_the_same_kind_and_describe_it) {
-    const auto language = shipped("python");
+    const auto language = shipped_language("python");
     const std::string text = "def f(a):\n    return g(a)  # why\n";
     const auto found = mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations);
     ASSERT_FALSE(found.empty());
@@ -75,7 +70,7 @@ TEST(Mutants, change_a_result_to_one_of_the_same_kind_and_describe_it) {
 
 std::vector<AlteredResults> with_other_results(const std::string& language_name, const std::string& path, const std::string& text,
                                                std::set<std::uint64_t> lines = {}) {
-    const auto language = shipped(language_name);
+    const auto language = shipped_language(language_name);
     if (lines.empty()) { lines = all_lines(text); }
     return altered_results(path, text, text, lines, language.code, language.mutations);
 }
@@ -158,7 +153,7 @@ TEST(Mutants, skip_comments_documentation_and_unchanged_lines) {
 }
 
 TEST(Mutants, change_one_line_and_keep_brackets_balanced) {
-    const auto language = shipped("python");
+    const auto language = shipped_language("python");
     const std::string text = "def f(a):\n    return g(\n        a == 1)\n";
     for (const auto& mutant : mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations)) {
         EXPECT_EQ(mutant.line, 3U) << mutant.content;
@@ -173,43 +168,53 @@ TEST(Mutants, of_a_data_file_change_the_last_word) {
 }
 
 TEST(MutantsExpectations, do_not_include_arguments_of_a_predicate) {
-    const auto go = shipped("go");
+    const auto go = shipped_language("go");
     EXPECT_EQ(with_other_expectations("\tif !Equal(\"a\", \"a\") {\n", {1}, go.code).text, "");
     EXPECT_EQ(with_other_expectations("\tif Equal(\"a\", \"b\") {\n", {1}, go.code).text, "");
     EXPECT_THAT(with_other_expectations("\tif !reflect.DeepEqual(got, []string{\"a\"}) {\n", {1}, go.code).text,
-                HasSubstr("\"~a\""));
+                HasSubstr("\"~\""));
     EXPECT_THAT(with_other_expectations("\tif add(1, 2) != 3 {\n", {1}, go.code).text, HasSubstr("!= 4"));
 }
 
 TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
-    const auto python = shipped("python");
+    const auto python = shipped_language("python");
     EXPECT_EQ(with_other_expectations("@pytest.mark.parametrize(\n    ('text', 'expected'),\n    [('1', True)],\n)\n",
                                       {1, 2, 3, 4}, python.code)
                   .text,
               "@pytest.mark.parametrize(\n    ('text', 'expected'),\n    [('1', False)],\n)\n");
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text,
-              "x = 'a'\nassert f('a') == '~bc'\n");
+              "x = 'a'\nassert f('a') == '~c'\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code).text, "self.assertEqual(f(), 8)\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code).text, "");
-    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, shipped("cpp").code).text,
-              "    EXPECT_EQ(f(\"a\", 1), \"~bc\");\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, rules_of_language("cpp")).text,
+              "    EXPECT_EQ(f(\"a\", 1), \"~c\");\n");
     EXPECT_EQ(with_other_expectations("assert f('ab') == 7, 'no message'\n", {1}, python.code).text,
               "assert f('ab') == 8, 'no message'\n");
 }
 
+// A test that compares lengths only must not pass for another reason than the one that compares values.
+TEST(MutantsExpectations, keep_the_length_of_a_text) {
+    const auto go = rules_of_language("go");
+    EXPECT_EQ(with_other_expectations("\t{\"half\", 15, \"0.02\"},\n", {1}, go).text, "\t{\"half\", 15, \"~.02\"},\n");
+    EXPECT_EQ(with_other_expectations("\t{\"less\", 4, \"-0.01\"},\n", {1}, go).text, "\t{\"less\", 4, \"~0.01\"},\n");
+    EXPECT_EQ(with_other_expectations("\tif f() != \"ab\" {\n", {1}, go).text, "\tif f() != \"~b\" {\n");
+    EXPECT_EQ(with_other_expectations("\tif f() != \"\\tb\" {\n", {1}, go).text, "\tif f() != \"~\\tb\" {\n");
+    EXPECT_EQ(with_other_expectations("\tif f() != \"\" {\n", {1}, go).text, "\tif f() != \"~\" {\n");
+}
+
 TEST(MutantsExpectations, prefer_an_equality_with_a_literal) {
-    const auto python = shipped("python").code;
+    const auto python = rules_of_language("python");
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 4 or f([5, 1]) >= 0\n", {1}, python).text,
               "assert f([5, 1]) == 5 or f([5, 1]) >= 0\n");
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5\n", {1}, python).text, "assert f([5, 1]) == 3.5\n");
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == 2.5, 'no 7'\n", {1}, python).text,
               "assert f([5, 1]) == 3.5, 'no 7'\n");
-    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, shipped("rust").code).text,
+    EXPECT_EQ(with_other_expectations("    assert!(f(&[5, 1]) == 4);\n", {1}, rules_of_language("rust")).text,
               "    assert!(f(&[5, 1]) == 5);\n");
 }
 
 TEST(MutantsExpectations, do_not_include_a_call_compared_with_itself) {
-    const auto python = shipped("python").code;
+    const auto python = rules_of_language("python");
     EXPECT_EQ(with_other_expectations("assert f([5, 1]) == f([5, 1])\n", {1}, python).text, "");
     EXPECT_EQ(with_other_expectations("    self.assertEqual(f([5, 1]), f([5, 1]))\n", {1}, python).text, "");
     EXPECT_NE(with_other_expectations("assert f([5, 1]) == f([1, 5])\n", {1}, python).text, "");
@@ -219,7 +224,7 @@ TEST(MutantsExpectations, do_not_include_a_call_compared_with_itself) {
 std::set<std::string> equating(const std::string& text) {
     std::set<std::uint64_t> lines;
     for (std::uint64_t line = 1; line <= 9; ++line) { lines.insert(line); }
-    return asserting_equality(text, lines, shipped("python").code);
+    return asserting_equality(text, lines, rules_of_language("python"));
 }
 
 TEST(MutantsExpectations, name_tests_that_unconditionally_equate_a_result_with_a_literal) {
@@ -238,38 +243,40 @@ TEST(MutantsExpectations, name_tests_that_unconditionally_equate_a_result_with_a
 }
 
 TEST(Mutants, change_the_last_value_of_a_row_of_test_cases) {
-    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, shipped("python").code).text,
+    EXPECT_EQ(with_other_expectations("    (\"a\", {\"b\"}, True),\n", {1}, rules_of_language("python")).text,
               "    (\"a\", {\"b\"}, False),\n");
-    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, shipped("go").code).text,
+    EXPECT_EQ(with_other_expectations("\t{\"first\", \"EUR\", 9, 200},\n", {1}, rules_of_language("go")).text,
               "\t{\"first\", \"EUR\", 9, 201},\n");
-    EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, shipped("javascript").code).text, "  ['a', '~bc'],\n");
-    EXPECT_EQ(with_other_expectations("x = 1\n", {1}, shipped("python").code).text, "");
+    EXPECT_EQ(with_other_expectations("  ['a', 'bc'],\n", {1}, rules_of_language("javascript")).text, "  ['a', '~c'],\n");
+    EXPECT_EQ(with_other_expectations("x = 1\n", {1}, rules_of_language("python")).text, "");
 }
 
 TEST(Mutants, change_the_arguments_of_an_assertion_before_those_of_inner_calls) {
     EXPECT_THAT(
-        with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, shipped("java").code).text,
+        with_other_expectations("        assertEquals(4, Stats.median(5, 1, 4), 1e-9);\n", {1}, rules_of_language("java")).text,
         HasSubstr("assertEquals(5, Stats.median(5, 1, 4),"));
-    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, shipped("javascript").code).text,
+    EXPECT_EQ(with_other_expectations("expect(f(1)).toBe(2);\n", {1}, rules_of_language("javascript")).text,
               "expect(f(1)).toBe(3);\n");
 }
 
 TEST(MutantsExpectations, change_the_largest_decimal_and_keep_the_tolerance) {
-    EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, shipped("python").code).text,
+    EXPECT_EQ(with_other_expectations("self.assertAlmostEqual(f(2), 1.4142, places=4)\n", {1}, rules_of_language("python")).text,
               "self.assertAlmostEqual(f(2), 2.4142, places=4)\n");
-    EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, shipped("python").code).text,
+    EXPECT_EQ(with_other_expectations("assert f(2) == pytest.approx(1.4142, abs=0.001)\n", {1}, rules_of_language("python")).text,
               "assert f(2) == pytest.approx(2.4142, abs=0.001)\n");
-    EXPECT_EQ(with_other_expectations("assert.ok(Math.abs(f(2) - 1.4142) < 0.0001);\n", {1}, shipped("javascript").code).text,
-              "assert.ok(Math.abs(f(2) - 2.4142) < 0.0001);\n");
-    EXPECT_EQ(with_other_expectations("    EXPECT_NEAR(f(2), 1.4142, 1e-4);\n", {1}, shipped("cpp").code).text,
+    EXPECT_EQ(
+        with_other_expectations("assert.ok(Math.abs(f(2) - 1.4142) < 0.0001);\n", {1}, rules_of_language("javascript")).text,
+        "assert.ok(Math.abs(f(2) - 2.4142) < 0.0001);\n");
+    EXPECT_EQ(with_other_expectations("    EXPECT_NEAR(f(2), 1.4142, 1e-4);\n", {1}, rules_of_language("cpp")).text,
               "    EXPECT_NEAR(f(2), 2.4142, 1e-4);\n");
-    EXPECT_EQ(with_other_expectations("        assertEquals(2.5, Stats.mean(2, 3), 0.01);\n", {1}, shipped("java").code).text,
-              "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
+    EXPECT_EQ(
+        with_other_expectations("        assertEquals(2.5, Stats.mean(2, 3), 0.01);\n", {1}, rules_of_language("java")).text,
+        "        assertEquals(3.5, Stats.mean(2, 3), 0.01);\n");
 }
 
 TEST(MutantsExpectations, are_decisive_if_a_value_must_equal_them) {
     const auto decisive = [](std::string_view language, const std::string& line) {
-        return with_other_expectations(line + "\n", {1}, shipped(std::string(language)).code).decisive;
+        return with_other_expectations(line + "\n", {1}, rules_of_language(std::string(language))).decisive;
     };
     for (const auto* line : {"assert f() == 2", "self.assertEqual(f(1), [2, 3])", "self.assertAlmostEqual(f(), 2.5, 3)",
                              "assert f(1) == {'a': 1}", "    (\"a\", 1),"}) {
@@ -286,7 +293,7 @@ TEST(MutantsExpectations, are_decisive_if_a_value_must_equal_them) {
 }
 
 TEST(Mutants, do_not_change_imports_of_a_test) {
-    const auto code = shipped("javascript").code;
+    const auto code = rules_of_language("javascript");
     const std::string imports =
         "import assert from 'node:assert';\nconst assert = require('node:assert');\nexport { expect } from 'chai';\n";
     EXPECT_EQ(with_other_expectations(imports, {1, 2, 3}, code).text, "");
@@ -297,7 +304,7 @@ TEST(Mutants, do_not_change_imports_of_a_test) {
 TEST(Mutants, are_sampled_from_every_file_and_the_end_of_a_long_change) {
     std::string text;
     for (int line = 0; line < 40; ++line) { text += "x = " + std::to_string(line + 10) + "\n"; }
-    const auto language = shipped("python");
+    const auto language = shipped_language("python");
     const auto chosen = choose_mutants({mutants_of("a.py", text, text, all_lines(text), language.code, language.mutations),
                                         mutants_of("b.py", "y = 1\n", "y = 1\n", {1}, language.code, language.mutations)},
                                        10);
@@ -309,14 +316,14 @@ TEST(Mutants, are_sampled_from_every_file_and_the_end_of_a_long_change) {
 
 TEST(Mutants, of_messages_are_tried_last) {
     const std::string text = "raise ValueError(\"nothing\")\nreturn a < b\n";
-    const auto language = shipped("python");
+    const auto language = shipped_language("python");
     const auto chosen = choose_mutants({mutants_of("a.py", text, text, {1, 2}, language.code, language.mutations)}, 2);
     ASSERT_EQ(chosen.size(), 2U);
     EXPECT_EQ(chosen[0].line, 2U);
 }
 
 TEST(Mutants, put_the_change_as_comments_into_the_skeleton) {
-    const auto language = shipped("python");
+    const auto language = shipped_language("python");
     EXPECT_EQ(with_text_as_comment("def f():\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n",
                                    "def f():\n    return 1\n", language.code, language.skeleton_marker),
               "def f():\n    # def f():\n    #     return 1\n    raise NotImplementedError(\"agentforge: skeleton of f\")\n");
@@ -324,7 +331,7 @@ TEST(Mutants, put_the_change_as_comments_into_the_skeleton) {
 }
 
 TEST(Mutants, treat_comments_and_blank_lines_as_no_code_change) {
-    const auto language = shipped("cpp");
+    const auto language = shipped_language("cpp");
     EXPECT_TRUE(same_code("int a = 1;\n", "// Why.\n\nint a = 1;   /* here */\n", language.code));
     EXPECT_FALSE(same_code("int a = 1;\n", "int a = 2;\n", language.code));
     EXPECT_FALSE(same_code("auto a = \"x\";\n", "auto a = \"y\";\n", language.code));
@@ -332,7 +339,7 @@ TEST(Mutants, treat_comments_and_blank_lines_as_no_code_change) {
 }
 
 bool same(const char* language, const std::string& before, const std::string& after) {
-    return same_code(before, after, shipped(language).code);
+    return same_code(before, after, rules_of_language(language));
 }
 
 TEST(Mutants, treat_a_significant_comment_as_code) {
@@ -578,7 +585,7 @@ TEST(TestQuality, documentation_alone_needs_no_new_test) {
     evidence.code_changed = false;
     EXPECT_TRUE(judge_test_quality(evidence).passed());
     EXPECT_EQ(judge_test_quality(evidence).facts.at("behaviour"), "documentation");
-    const auto python = shipped("python");
+    const auto python = shipped_language("python");
     for (const char* path : {"docs/a.md", "a.md", "packages/one/docs/a.md", "src/README.md", "src/CONTRIBUTING.md",
                              "CHANGELOG.md", "README", "README.txt", "LICENSE-APACHE-2.0", "LICENSE-MIT"}) {
         EXPECT_TRUE(is_documentation(python, path)) << path;
@@ -605,7 +612,7 @@ TEST(TestQuality, an_untested_new_function_blocks_without_a_new_test) {
 }
 
 TEST(Mutants, name_the_enclosing_function_if_it_is_new) {
-    const auto python = shipped("python").code;
+    const auto python = rules_of_language("python");
     const std::string before = "def old(a):\n    return a\n";
     const std::string now =
         before + "\n\nclass Voice:\n    def whisper(self, text):\n        if text:\n            return 1\n        return 2\n";
@@ -613,7 +620,7 @@ TEST(Mutants, name_the_enclosing_function_if_it_is_new) {
     EXPECT_EQ(added_function(before, now, 9, python), "whisper");
     EXPECT_EQ(added_function(before, now, 2, python), "") << "it was there before";
     EXPECT_EQ(added_function(before, "x = 3\n", 1, python), "");
-    const auto go = shipped("go").code;
+    const auto go = rules_of_language("go");
     EXPECT_EQ(added_function("func old() int {\n\treturn 1\n}\n",
                              "func old() int {\n\treturn 1\n}\nfunc fresh() int {\n\treturn 2\n}\n", 5, go),
               "fresh");

@@ -8,23 +8,20 @@
 #include <gtest/gtest.h>
 
 #include "gates/language/language.hpp"
-#include "gates/test_quality/removal_request.hpp"
-#include "gates/test_quality/removal_review.hpp"
+#include "gates/removal/asked_changes.hpp"
+#include "gates/removal/removal_request.hpp"
+#include "gates/removal/removal_review.hpp"
 #include "gates/test_quality/test_quality.hpp"
+#include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using Reaction = RemovalReview::Reaction;
-
-CodeRules rules_of(const std::string& language) {
-    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
-    EXPECT_TRUE(loaded.ok()) << loaded.error().message;
-    return std::move(loaded).value().code;
-}
 
 /// A change of one file by a request, and what its review wants to be put back.
 struct Change {
@@ -35,7 +32,7 @@ struct Change {
     std::vector<std::string> others = {};
 
     [[nodiscard]] RemovalReview review() const {
-        return {RemovalRequest(request), rules_of(language), {{"a", before, now, now}}, others};
+        return {RemovalRequest(request), rules_of_language(language), {{"a", before, now, now}}, others};
     }
 
     /// Returns the first lines of what needs a test. `noticed`: those that a test notices.
@@ -127,7 +124,68 @@ TEST(Removal, lines_are_put_back_with_the_removed_names_that_they_need) {
     ASSERT_TRUE(go_next);
     EXPECT_EQ(
         go_next->files.at("a"),
-        "package a\nimport (\n\t\"errors\"\n)\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
+        "package a\nimport \"errors\"\n\nvar errFew = errors.New(\"few\")\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn errFew\n\t}\n\treturn nil\n}\n");
+}
+
+/// Returns the file with the first removed lines and what they need.
+std::string put_back(const Change& change) {
+    const auto next = change.review().next();
+    return next ? next->files.at("a") : "nothing";
+}
+
+TEST(Removal, an_import_comes_back_alone_whatever_the_form_of_the_others) {
+    const std::string go =
+        "package a\n\nimport (\n\t\"errors\"\n\t\"fmt\"\n\t\"os\"\n)\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\tif n < 1 {\n\t\treturn fmt.Errorf(\"few\")\n\t}\n\tos.Exit(n)\n\treturn nil\n}\n";
+    const std::string go_now =
+        "package a\n\nimport \"errors\"\n\nvar errFew = errors.New(\"few\")\n\nfunc Take(n int) error {\n\treturn nil\n}\n";
+    EXPECT_THAT(put_back({"go", "Remove the exit from Take", go, go_now}),
+                ::testing::StartsWith("package a\nimport \"fmt\"\n\nimport \"errors\"\n"));
+    const std::string check = "  if (n < 1) {\n    throw fail(n);\n  }\n";
+    const std::string function = "function take(n) {\n  log(n);\n" + check + "  return keep(n);\n}\n";
+    const auto script = [&](const std::string& imports, const std::string& now) {
+        return put_back({"javascript", "Remove the log from take", imports + function,
+                         now + without(without(function, "  log(n);\n"), check)});
+    };
+    EXPECT_THAT(script("const { fail, keep, log } = require('./tools');\n", "const { keep } = require('./tools');\n"),
+                HasSubstr("const { fail } = require('./tools');\n"));
+    EXPECT_THAT(script("import {\n  fail as fail,\n  keep,\n  log,\n} from './tools';\n", "import { keep } from './tools';\n"),
+                HasSubstr("import { fail as fail } from './tools';\n"));
+    EXPECT_THAT(
+        put_back(
+            {"python", "Remove the print from take",
+             "from tools import fail, keep\n\n\ndef take(n):\n    print(n)\n    if n < 1:\n        fail(n)\n    return keep(n)\n",
+             "from tools import keep\n\n\ndef take(n):\n    return keep(n)\n"}),
+        HasSubstr("from tools import fail\n"));
+}
+
+// The block does not build without the parameter, and the parameter not without its argument.
+TEST(Removal, a_parameter_comes_back_with_its_arguments) {
+    const Change change{
+        "go", "Drop the tries of Fetch",
+        "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page, 3, 100)\n}\n\nfunc fetch(page string, tries int, longest int) string {\n\tfor try := 1; try < tries; try++ {\n\t\tread(page)\n\t}\n\tif len(page) > longest {\n\t\tpanic(page)\n\t}\n\treturn page\n}\n",
+        "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page)\n}\n\nfunc fetch(page string) string {\n\treturn page\n}\n"};
+    auto review = change.review();
+    for (auto next = review.next(); next; next = review.next()) {
+        EXPECT_EQ(
+            next->files.at("a"),
+            "package a\n\nfunc Fetch(page string) string {\n\treturn fetch(page, 100)\n}\n\nfunc fetch(page string, longest int) string {\n\tif len(page) > longest {\n\t\tpanic(page)\n\t}\n\treturn page\n}\n");
+        review.record(Reaction::unnoticed);
+    }
+    EXPECT_THAT(review.unaccounted(), ::testing::SizeIs(3));  // The call, the parameter and the block: one mutant.
+}
+
+TEST(Removal, a_check_that_goes_beside_another_request_needs_a_test) {
+    const std::string before =
+        "function findUser(id) {\n  const user = byId.get(id);\n  if (user?.left) {\n    return undefined;\n  }\n  return user;\n}\n";
+    const std::string direct = "function findUser(id) {\n  return byId.get(id);\n}\n";
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", before, direct}.unaccounted()),
+                Contains("if (user?.left) {"));
+    // A variable less is no check less, and neither is a check that became another one.
+    const auto variable = without(before, "  if (user?.left) {\n    return undefined;\n  }\n");
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", variable, direct}.unaccounted()), IsEmpty());
+    const auto other = replaced(before, "user?.left", "user?.gone");
+    EXPECT_THAT((Change{"javascript", "Rename getUser to findUser", before, other}.unaccounted()), IsEmpty());
+    EXPECT_THAT((Change{"javascript", "Let findUser return users that left", before, direct}.unaccounted()), IsEmpty());
 }
 
 TEST(Removal, one_removed_character_needs_a_test) {
@@ -323,7 +381,7 @@ TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
     const std::string asked = "func Label(name string) string {\n\treturn trim(name)\n}\n";
     const std::string initials = "\nfunc Initials(name string) string {\n\treturn name[:1]\n}\n";
     const RemovalRequest request("Remove the limit of 40 characters from Label and add Initials(name)");
-    const auto rules = rules_of("go");
+    const auto rules = rules_of_language("go");
     const auto leaves = [&](const std::string& now) {
         return RemovalReview(request, rules, {{"a.go", before, now, now}}, {}).leaves_what_was_asked();
     };
@@ -342,7 +400,7 @@ TEST(Removal, a_request_that_also_makes_something_has_to_do_both) {
 }
 
 TEST(Removal, leaves_out_no_function_that_the_request_names) {
-    const auto rules = rules_of("python");
+    const auto rules = rules_of_language("python");
     const std::string label = "def label(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name\n";
     const std::string title = "def title(name):\n    if len(name) > LIMIT:\n        raise ValueError\n    return name.upper()\n";
     const std::string free_label = "def label(name):\n    return name\n";
@@ -361,9 +419,10 @@ TEST(Removal, leaves_out_no_function_that_the_request_names) {
         "\nfunc Title(name string) (string, error) {\n\tif len(name) > limit {\n\t\treturn \"\", ErrLong\n\t}\n\treturn name, nil\n}\n";
     const std::string go_now =
         "package label\n\nconst limit = 40\n\n// Label labels.\nfunc Label(name string) (string, error) {\n\treturn name, nil\n}\n";
-    EXPECT_EQ(function_left_out(RemovalRequest("Remove the limit of 40 characters from Label and Title and add Initials(name)"),
-                                {{"a.go", go + go_title, go_now + go_title, go_now + go_title, true}}, {}, rules_of("go")),
-              "Title");
+    EXPECT_EQ(
+        function_left_out(RemovalRequest("Remove the limit of 40 characters from Label and Title and add Initials(name)"),
+                          {{"a.go", go + go_title, go_now + go_title, go_now + go_title, true}}, {}, rules_of_language("go")),
+        "Title");
     EXPECT_EQ(left_out("Remove the limit from label, but keep that of title", label + title, free_label + title), "");
     EXPECT_EQ(left_out("Remove the name limit of label, which title calls", label + "def title(name):\n    return name\n",
                        free_label + "def title(name):\n    return name\n"),
@@ -432,7 +491,7 @@ TEST(RemovalRequest, recognises_forms_of_its_words) {
 }
 
 TEST(Removal, comments_and_docstrings_add_no_code) {
-    const auto rules = rules_of("python");
+    const auto rules = rules_of_language("python");
     const auto added = replaced(without(shop, print_line), "The sum of all prices.", "What all of them cost together.");
     EXPECT_TRUE(adds_no_code({{"a.py", shop, added, added}}, rules));
     const auto code = replaced(shop, "return sum(prices)", "return sum(prices) + 1");
@@ -497,7 +556,7 @@ TEST(TestQuality, a_removal_of_something_else_blocks_unless_a_new_test_shows_it)
 
 bool removed_by_name(const std::string& request, const std::vector<ChangedText>& files) {
     const RemovalRequest words(request);
-    return RemovalReview(words, rules_of("python"), files, {"from legacy import other\n"}).removed_by_name(words);
+    return RemovalReview(words, rules_of_language("python"), files, {"from legacy import other\n"}).removed_by_name(words);
 }
 
 TEST(RemovedByName, needs_the_exact_name_of_each_removed_file_or_of_what_belongs_to_it) {

@@ -8,6 +8,7 @@
 #include "gates/formats/line_counts.hpp"
 #include "gates/language/language.hpp"
 #include "gates/language/source_text.hpp"
+#include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel::testing {
 namespace {
@@ -17,14 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-CodeRules rules_of(const std::string& language) {
-    auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
-    EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
-    return loaded.ok() ? loaded->code : CodeRules{};
-}
-
 std::vector<std::string> repeats(const std::string& language, const std::string& code, const std::string& tests) {
-    const auto rules = rules_of(language);
+    const auto rules = rules_of_language(language);
     const auto text = read_code(code, rules);
     std::set<std::uint64_t> lines;
     for (std::uint64_t line = 1; line <= 50; ++line) { lines.insert(line); }
@@ -36,7 +31,7 @@ std::vector<std::string> repeats(const std::string& language, const std::string&
 }
 
 std::vector<std::pair<std::string, std::int64_t>> complexities(const std::string& language, const std::string& text) {
-    const auto rules = rules_of(language);
+    const auto rules = rules_of_language(language);
     std::vector<std::pair<std::string, std::int64_t>> result;
     for (const auto& each : functions_of(read_code(text, rules), rules)) { result.emplace_back(each.name, each.complexity); }
     return result;
@@ -44,7 +39,7 @@ std::vector<std::pair<std::string, std::int64_t>> complexities(const std::string
 
 std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& language, const std::string& text,
                                                             const std::string& tests) {
-    const auto rules = rules_of(language);
+    const auto rules = rules_of_language(language);
     std::vector<std::pair<std::uint64_t, std::string>> result;
     for (const auto& each : compared_literals(read_code(text, rules), rules, informative_literals(read_code(tests, rules)))) {
         result.emplace_back(each.line, each.value);
@@ -55,7 +50,7 @@ std::vector<std::pair<std::uint64_t, std::string>> compared(const std::string& l
 TEST(SourceText, comments_strings_and_directives_are_not_code) {
     const auto text =
         read_code("int a; // if (b) {\nconst char *t = \"} else {\";\n#if X\nint one() {\n#else\nint two() {\n#endif\n}\n",
-                  rules_of("cpp"));
+                  rules_of_language("cpp"));
     EXPECT_EQ(text.code,
               "int a;            \nconst char *t = \"        \";\n     \nint one() {\n     \n           \n      \n}\n");
 }

@@ -24,6 +24,10 @@ class RemovalRequest {
 public:
     explicit RemovalRequest(std::string_view request);
 
+    /// True if the request begins with remove, delete or drop. Otherwise everything that it mentions counts as its object.
+    [[nodiscard]] bool removes() const noexcept { return removes_; }
+    /// True if the request asks to write the same in fewer words: simplify, clean up, deduplicate.
+    [[nodiscard]] bool tidies() const noexcept { return tidies_; }
     /// True if the request is about texts that no code runs, or about tests: comments, documentation, a licence, test cases.
     [[nodiscard]] bool is_about_text() const noexcept { return about_text_; }
     /// True if the request says that nothing uses what it names: dead, unused, duplicate code. Then no test can notice.
@@ -40,6 +44,8 @@ public:
     [[nodiscard]] bool names(const std::string& name) const { return names_.contains(name); }
 
 private:
+    bool removes_ = false;
+    bool tidies_ = false;
     bool about_text_ = false;
     bool unused_ = false;
     std::vector<Making> makes_;

@@ -12,8 +12,8 @@
 #include "base/cancel_token.hpp"
 #include "gates/gate_runner.hpp"
 #include "gates/language/language.hpp"
+#include "gates/removal/removal_evidence.hpp"
 #include "gates/run/language_commands.hpp"
-#include "gates/test_quality/removal_review.hpp"
 
 namespace agentforge::kernel {
 
@@ -28,6 +28,11 @@ struct RemovalTests {
 /// cancelled; git's and the sandbox's own.
 [[nodiscard]] Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language& language, const GateCall& call,
                                                     const RemovalTests& tests, const Stop& stop);
+
+/// The same for a request that does not ask to remove anything. Only a branch or an error that left a function to which the
+/// change adds nothing is put back, three places at most.
+[[nodiscard]] Result<RemovalEvidence> check_lost_checks(LanguageCommands& commands, const Language& language,
+                                                        const GateCall& call, const RemovalTests& tests, const Stop& stop);
 
 /// Returns why a documentation task must not be delivered: nothing differs from the user's commit but the changelog, locked tests
 /// and blanks. Judges requests for documentation, and tasks in which no stage has written tests, so that nothing but documents

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/test_quality/removal_request.hpp"
+#include "gates/removal/removal_request.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,11 +7,10 @@
 #include <re2/re2.h>
 
 #include "base/text.hpp"
+#include "gates/language/string_piece.hpp"
 
 namespace agentforge::kernel {
 namespace {
-
-re2::StringPiece request_piece(std::string_view text) { return {text.data(), text.size()}; }
 
 /// Words that say nothing about what is removed.
 bool is_filler(const std::string& word) {
@@ -37,7 +36,7 @@ bool same_word(std::string_view one, std::string_view other) {
     }
     if (shared == one.size() || shared == other.size()) {
         static const RE2 ending(R"(|s|es|d|ed|r|er|ers|ing|or|ion|able|n?al|y|ly|ged|ger)");
-        return RE2::FullMatch(request_piece(one.size() > other.size() ? one.substr(shared) : other.substr(shared)), ending);
+        return RE2::FullMatch(string_piece(one.size() > other.size() ? one.substr(shared) : other.substr(shared)), ending);
     }
     // "validation" and `validate`, "caching" and `cache`.
     const bool silent = (one.size() == shared + 1 && one.back() == 'e') || (other.size() == shared + 1 && other.back() == 'e');
@@ -53,7 +52,7 @@ bool is_form_of_one(const std::set<std::string>& words, std::string_view word) {
 /// Adds the parts of this text's names that say something.
 void add_parts(std::string_view text, std::set<std::string>& parts) {
     static const RE2 name(R"(([A-Za-z_]\w*|\d\d+))");
-    auto rest = request_piece(text);
+    auto rest = string_piece(text);
     std::string word;
     while (RE2::FindAndConsume(&rest, name, &word)) {
         for (auto& part : parts_of_name(word)) {
@@ -72,21 +71,21 @@ std::vector<Making> makings_of(std::string_view request) {
     static const RE2 call(R"(([A-Za-z_]\w*)\()");
     static const RE2 end(R"(([;.]\s))");
     std::vector<Making> found;
-    auto rest = request_piece(request);
+    auto rest = string_piece(request);
     std::string verb;
     re2::StringPiece object;
     while (RE2::FindAndConsume(&rest, makes, &verb, &object)) {
         Making making{lower_case(verb), {}, {}};
         std::string_view clause(object.data(), static_cast<std::size_t>(request.data() + request.size() - object.data()));
         re2::StringPiece stop;
-        if (end.Match(request_piece(clause), 0, clause.size(), RE2::UNANCHORED, &stop, 1)) {
+        if (end.Match(string_piece(clause), 0, clause.size(), RE2::UNANCHORED, &stop, 1)) {
             clause = clause.substr(0, static_cast<std::size_t>(stop.data() - clause.data()));
         }
         // A call is code, whatever its name: `Notes.find(title)`.
-        const bool about_text = RE2::PartialMatch(object, text) && !RE2::PartialMatch(request_piece(clause), call);
+        const bool about_text = RE2::PartialMatch(object, text) && !RE2::PartialMatch(string_piece(clause), call);
         if (RE2::PartialMatch(object, noun) || about_text) { continue; }
         add_parts(clause, making.words);
-        auto names = request_piece(clause);
+        auto names = string_piece(clause);
         std::string name;
         while (RE2::FindAndConsume(&names, call, &name)) { making.calls.insert(name); }
         found.push_back(std::move(making));
@@ -174,12 +173,12 @@ RemovalRequest::RemovalRequest(std::string_view whole) {
         R"((?i)\b(?:docs?|documentation|docstrings?|javadocs?|readme|comments?|changelog|licen[cs]e|copyright|guide|manual|tutorial|handbook|typos?|wording|spelling|todos?|fixmes?|tests?|test_\w+|specs?|fixtures?|mentions?|badges?|whitespace|blank lines?|empty lines?|trailing)\b|\.(?:md|rst|adoc|txt)\b)");
     static const RE2 unused(
         R"((?i)\b(?:unused|dead|unreachable|redundant|duplicat\w*|unnecessary|superfluous|needless|obsolete|stale|leftover|no longer (?:used|needed)|never (?:used|called|read))\b)");
-    about_text_ = RE2::PartialMatch(request_piece(request), text);
-    unused_ = RE2::PartialMatch(request_piece(request), unused);
+    about_text_ = RE2::PartialMatch(string_piece(request), text);
+    unused_ = RE2::PartialMatch(string_piece(request), unused);
     makes_ = makings_of(request);
 
     static const RE2 name(R"(([A-Za-z_]\w*|\d\d+))");
-    auto rest = request_piece(request);
+    auto rest = string_piece(request);
     std::string word;
     while (RE2::FindAndConsume(&rest, name, &word)) { names_.insert(word); }
     add_parts(request, words_);
@@ -189,15 +188,18 @@ RemovalRequest::RemovalRequest(std::string_view whole) {
     static const RE2 verb(R"((?i)^\W*(?:please\W+)?(?:remove|delete|drop)\b)");
     static const RE2 place(
         R"((?i)[.;:,(]\s|\b(?:from|in|on|at|of|for|when|where|which|that|by|with|to|so|because|since|if|after|before|and\s+(?:add|create|implement|introduce|support|write|provide|extend))\b)");
-    rest = request_piece(request);
-    RE2::Consume(&rest, verb);
+    static const RE2 tidying(
+        R"((?i)\b(?:refactor\w*|clean\w*|simplif\w*|restructur\w*|rewrit\w*|rewrote|tidy\w*|dedup\w*|inlin\w*|shorten\w*|faster|speed\w*|optimi[sz]\w*|performance|lint|style)\b)");
+    tidies_ = RE2::PartialMatch(string_piece(whole), tidying);
+    rest = string_piece(request);
+    removes_ = RE2::Consume(&rest, verb);
     const std::string_view object(rest.data(), rest.size());
     re2::StringPiece found;
     const auto length = place.Match(rest, 0, rest.size(), RE2::UNANCHORED, &found, 1)
                             ? static_cast<std::size_t>(found.data() - rest.data())
                             : object.size();
     add_parts(object.substr(0, length), object_);
-    if (object_.empty()) { object_ = words_; }  // "Drop support for XML".
+    if (object_.empty() || !removes_) { object_ = words_; }  // "Drop support for XML".
 }
 
 bool RemovalRequest::mentions(std::string_view word) const { return is_form_of_one(words_, word); }

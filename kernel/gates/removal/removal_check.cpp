@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gates/test_quality/removal_check.hpp"
+#include "gates/removal/removal_check.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +12,9 @@
 #include "base/text.hpp"
 #include "config/gate_names.hpp"
 #include "gates/language/inline_tests.hpp"
+#include "gates/removal/asked_changes.hpp"
+#include "gates/removal/changed_text.hpp"
+#include "gates/removal/removal_review.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -76,7 +79,8 @@ Result<std::vector<std::string>> other_sources(TreeCheckout& checkout, const Lan
 
 RemovalReview::Reaction reaction_of(const TestRun& run, const RemovalTests& tests, const std::vector<std::string>& held_out) {
     using Reaction = RemovalReview::Reaction;
-    if (run.not_built || run.crashed) { return Reaction::noticed; }
+    if (run.crashed) { return Reaction::noticed; }
+    if (run.not_built) { return Reaction::unknown; }  // No test has seen it.
     if (!run.trusted) { return Reaction::unknown; }
     const std::set<std::string> files(tests.files.begin(), tests.files.end());
     const auto now = [&](const std::string& id) {
@@ -93,8 +97,7 @@ RemovalReview::Reaction reaction_of(const TestRun& run, const RemovalTests& test
 }
 
 Result<void> put_lines_back(LanguageCommands& commands, const Language& language, const GateCall& call, const RemovalTests& tests,
-                            RemovalReview& review, RemovalEvidence& evidence, const Stop& stop) {
-    constexpr std::int64_t most = 10;
+                            std::int64_t most, RemovalReview& review, RemovalEvidence& evidence, const Stop& stop) {
     constexpr int patience = 10;  // What was not tried is not judged, so a busy machine must not end this early.
     const auto until = std::chrono::steady_clock::now() +
                        patience * std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
@@ -166,7 +169,8 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
     evidence.only_removes = adds_nothing && !also_makes;
     if (commands.settings().mutants > 0 && !tests.files.empty()) {
         AF_CHECK(checkout.check_out(call.tree));
-        AF_CHECK(put_lines_back(commands, language, call, tests, review, evidence, stop));
+        constexpr std::int64_t most = 10;
+        AF_CHECK(put_lines_back(commands, language, call, tests, most, review, evidence, stop));
         evidence.unnoticed = review.unaccounted();
     }
     const bool about_code = !request.calls_it_unused() && !request.is_about_text();
@@ -174,6 +178,27 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
     evidence.removed_by_name = review.removed_by_name(request);
     evidence.removed_nothing = also_makes && is_whole && about_code && review.leaves_what_was_asked();
     evidence.shows_what_was_asked = !adds_nothing || !about_code || review.shows_what_was_asked();
+    return evidence;
+}
+
+Result<RemovalEvidence> check_lost_checks(LanguageCommands& commands, const Language& language, const GateCall& call,
+                                          const RemovalTests& tests, const Stop& stop) {
+    constexpr std::int64_t most = 3;
+    RemovalEvidence evidence;
+    evidence.asked_to_remove = false;
+    const RemovalRequest request(call.baseline->request);
+    if (request.tidies() || request.calls_it_unused() || commands.settings().mutants == 0 || tests.files.empty()) {
+        return evidence;
+    }
+    auto& checkout = commands.checkout();
+    AF_TRY(auto change, changed_tree(checkout, language, call));
+    if (!change.code_changed) { return evidence; }
+    for (auto& file : change.files) { file.before = with_new_names(file.before, file.now, call.baseline->request); }
+    AF_TRY(const auto others, other_sources(checkout, language, call, change.paths));
+    RemovalReview review(request, language.code, change.files, others);
+    AF_CHECK(checkout.check_out(call.tree));
+    AF_CHECK(put_lines_back(commands, language, call, tests, most, review, evidence, stop));
+    evidence.unnoticed = review.unaccounted();
     return evidence;
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases that leave the table of an outdated test. A case may get another expected result, but it may not leave if it fails now:
+// then nobody says what the code should do there.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <agentforge/result.hpp>
+
+#include "base/cancel_token.hpp"
+#include "gates/engine/rules.hpp"
+#include "gates/gate_runner.hpp"
+#include "gates/language/language.hpp"
+#include "gates/language/source_text.hpp"
+#include "gates/run/language_commands.hpp"
+
+namespace agentforge::kernel {
+
+/// A row of a table that left a test file.
+struct LeftCase {
+    std::string text;  ///< Trimmed.
+    std::string with;  ///< The file now, with this row.
+    std::string file = {};
+    std::string failing = {};  ///< The test that fails with it.
+};
+
+/// Returns the rows of `before` (`{"a", 1, "b"},`, one a line) that `now` lacks. A row that only got another name or another
+/// expected result has not left.
+[[nodiscard]] std::vector<LeftCase> left_cases(std::string_view before, std::string_view now, const CodeRules& rules);
+
+/// Puts rows that left the files of outdated tests back, one at a time (six at most), and returns those with which a test fails
+/// that passes without it. Leaves out rows that do not build, and those about what the request asks to remove. Errors: git's and
+/// the sandbox's own.
+[[nodiscard]] Result<std::vector<LeftCase>> failing_left_cases(LanguageCommands& commands, const Language& language,
+                                                               const GateCall& call, const GreenEvidence& green,
+                                                               const Stop& stop);
+
+}  // namespace agentforge::kernel

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which cases count as having left the table of an outdated test.
+#include "gates/test_quality/left_cases.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/gates/shipped_language.hpp"
+
+namespace agentforge::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<std::string> texts_left(const std::string& before, const std::string& now) {
+    std::vector<std::string> texts;
+    for (const auto& each : left_cases(before, now, rules_of_language("go"))) { texts.push_back(each.text); }
+    return texts;
+}
+
+const std::string table = "func TestFormat(t *testing.T) {\n\ttests := []struct{\n\t}{\n";
+const std::string half = "\t\t{\"half\", 15, \"0.01\"},\n";
+const std::string negative = "\t\t{\"negative\", -250, \"-0.25\"},\n";
+const std::string table_end = "\t}\n}\n";
+
+TEST(LeftCases, are_rows_that_no_new_row_replaces) {
+    const std::string changed = "\t\t{\"half\", 15, \"0.02\"},\n";
+    const auto before = table + half + negative + table_end;
+    EXPECT_THAT(texts_left(before, table + changed + table_end), ElementsAre("{\"negative\", -250, \"-0.25\"},"));
+    EXPECT_THAT(texts_left(before, table + table_end), SizeIs(2));
+    EXPECT_THAT(texts_left(before, table + changed + negative + table_end), IsEmpty());
+}
+
+TEST(LeftCases, may_get_another_name_and_another_result) {
+    const auto with = [](const std::string& row) { return texts_left(table + half + table_end, table + row + table_end); };
+    EXPECT_THAT(with("\t\t{\"half rounds\", 15, \"0.02\"},\n"), IsEmpty());
+    EXPECT_THAT(with("\t\t{\"other\", 16, \"0.02\"},\n"), ElementsAre("{\"half\", 15, \"0.01\"},"));
+}
+
+TEST(LeftCases, do_not_share_one_new_row) {
+    const std::string again = "\t\t{\"again\", 15, \"0.01\"},\n";
+    EXPECT_THAT(texts_left(table + half + again + table_end, table + "\t\t{\"any\", 15, \"0.02\"},\n" + table_end), SizeIs(1));
+}
+
+TEST(LeftCases, come_back_behind_the_row_before_them) {
+    const auto before = table + half + negative + table_end;
+    const auto found = left_cases(before, table + half + table_end, rules_of_language("go"));
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_EQ(found.front().with, before);
+}
+
+TEST(LeftCases, are_no_other_lines) {
+    EXPECT_THAT(texts_left(table + "\t\tcheck(t, 1)\n\t\tf(1, 2)\n" + table_end, table + table_end), IsEmpty());
+}
+
+}  // namespace
+}  // namespace agentforge::kernel
