@@ -187,18 +187,29 @@ private:
         question_files();
         std::optional<records::StageEscalated> reason;  // Of the next question.
         std::string at;
-        std::string proposed;  // The next action's blob.
+        std::string proposed;  // The next action's blob, and its time.
+        std::string proposed_at;
+        std::string accepted_at;
         for (const Record& record : evidence_.records) {
+            const std::string time = records::envelope_in(record).timestamp;
             if (auto escalated = records::as<records::StageEscalated>(record)) {
                 reason = std::move(escalated);
-                at = records::envelope_in(record).timestamp;
+                at = time;
             }
+            if (record.type() == records::ArtifactAccepted::type) { accepted_at = time; }
             if (const auto raised = records::as<records::EscalationRaised>(record); raised && reason) {
                 question(store, *raised, *reason, at);
             }
-            if (const auto proposal = records::as<records::ActionProposed>(record)) { proposed = proposal->action_blob; }
-            if (const auto asked = records::as<records::ActionAsked>(record)) { asked_action(store, *asked, proposed); }
-            if (const auto requested = records::as<records::ApprovalRequested>(record)) { request(store, *requested); }
+            if (const auto proposal = records::as<records::ActionProposed>(record)) {
+                proposed = proposal->action_blob;
+                proposed_at = time;
+            }
+            if (const auto asked = records::as<records::ActionAsked>(record)) {
+                asked_action(store, *asked, proposed, proposed_at);
+            }
+            if (const auto requested = records::as<records::ApprovalRequested>(record)) {
+                request(store, *requested, accepted_at);
+            }
             if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(store, *resolved); }
             if (const auto decided = records::as<records::ActionDecided>(record)) { action(store, *decided); }
         }
@@ -238,16 +249,19 @@ private:
         const bool is_asked = asked->stage == recorded.stage && asked->issue == recorded.reason &&
                               asked->question == recorded.question && asked->options == recorded.options &&
                               reads_as(asked->context, *context) && asked->created_at == at;
-        if (!is_asked || !has_deadline(store, raised.escalation_id, raised.deadline, raised.at_deadline)) {
+        const auto deadline = store.answer_deadline(raised.escalation_id);
+        const bool has_default =
+            deadline.ok() && deadline->default_answer == raised.default_answer.value_or(deadline->default_answer);
+        if (!is_asked || !has_default || !has_deadline(store, raised.escalation_id, raised.deadline, raised.at_deadline)) {
             findings_.faults.push_back("escalations/" + raised.escalation_id + ".yaml is not the question in the journal");
         }
     }
 
-    void request(const EscalationStore& store, const records::ApprovalRequested& recorded) {
+    void request(const EscalationStore& store, const records::ApprovalRequested& recorded, const std::string& at) {
         const auto asked = store.approval(recorded.approval_id);
         if (!asked.ok()) { return; }
-        const bool is_asked = asked->stage == recorded.stage && asked->artifact_hash == recorded.artifact_hash &&
-                              known_.contains(asked->created_at);
+        const bool is_asked =
+            asked->stage == recorded.stage && asked->artifact_hash == recorded.artifact_hash && asked->created_at == at;
         if (!is_asked || !has_deadline(store, recorded.approval_id, recorded.deadline, recorded.at_deadline)) {
             findings_.faults.push_back("escalations/" + recorded.approval_id + ".yaml is not the question in the journal");
         }
@@ -262,8 +276,10 @@ private:
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {
         const auto given = store.resolution(recorded.escalation_id);
         if (is_gone(recorded.escalation_id, given)) { return; }
-        const auto answer = blob(recorded.resolution_blob);
+        auto answer = blob(recorded.resolution_blob);
         if (!answer) { return; }  // Reported with the blobs.
+        answer->erase("resolved_by");
+        answer->erase("resolved_at");
         report(recorded.escalation_id, given,
                given.ok() && (*given)->abort == recorded.abort &&
                    equals_but_for_secrets(*recorded.resolved_by, (*given)->resolved_by) &&
@@ -306,13 +322,14 @@ private:
     }
 
     /// Compares the action that a person was shown.
-    void asked_action(const EscalationStore& store, const records::ActionAsked& recorded, const std::string& proposed) {
+    void asked_action(const EscalationStore& store, const records::ActionAsked& recorded, const std::string& proposed,
+                      const std::string& at) {
         const auto asked = store.approval(recorded.approval_id);
         if (!asked.ok()) { return; }  // Gone, or already reported.
         const auto action = blob(proposed);
         if (!action) { return; }  // Reported with the blobs.
-        if (asked->stage != recorded.stage || asked->artifact_hash != recorded.action_hash ||
-            !known_.contains(asked->created_at) || !reads_as(asked->artifact, *action)) {
+        if (asked->stage != recorded.stage || asked->artifact_hash != recorded.action_hash || asked->created_at != at ||
+            !reads_as(asked->artifact, *action)) {
             findings_.faults.push_back("escalations/" + recorded.approval_id + ".yaml is not the action in the journal");
         }
     }

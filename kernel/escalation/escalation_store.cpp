@@ -185,6 +185,9 @@ Result<Resolution> read_resolution(const YamlDocument& document) {
     AF_TRY(json::object context, fields.mapping("context", false));
     AF_TRY(resolution.resolved_by, fields.text("resolved_by", false));
     AF_CHECK(fields.no_others());
+    for (const char* key : {"resolved_by", "resolved_at"}) {
+        if (context.contains(key)) { return fields.wrong("context", "has `" + std::string(key) + "`, which AgentForge sets"); }
+    }
     if (resolution.abort && (!answer.empty() || context.contains("answer"))) {
         return fields.wrong("answer", "cannot be combined with `abort: true`, which ends the task without using it");
     }

@@ -502,9 +502,10 @@ struct EscalationRaised {
     std::string stage;
     std::string escalation_id;
     std::optional<std::string> deadline = {};
-    std::optional<std::string> at_deadline = {};  ///< What happens at the deadline.
+    std::optional<std::string> at_deadline = {};     ///< What happens at the deadline.
+    std::optional<std::string> default_answer = {};  ///< The answer that counts then. Empty: none.
 };
-BOOST_DESCRIBE_STRUCT(EscalationRaised, (), (stage, escalation_id, deadline, at_deadline))
+BOOST_DESCRIBE_STRUCT(EscalationRaised, (), (stage, escalation_id, deadline, at_deadline, default_answer))
 
 /// A person answered.
 struct EscalationResolved {

@@ -179,6 +179,7 @@ Result<void> People::raise_escalation() {
     AF_CHECK(task_.setup.escalations.record(escalation, deadline));
     records::EscalationRaised raised{task_.stage_name(), escalation.id};
     set_deadline(raised, deadline);
+    if (!deadline.time.empty()) { raised.default_answer = deadline.default_answer; }
     AF_CHECK(task_.session->record(raised));
     notify([escalation](EscalationHandler& handler, CallContext& context) { return handler.notify(escalation, context); });
     return {};
