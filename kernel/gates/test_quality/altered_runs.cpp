@@ -62,8 +62,13 @@ class FormerFileRuns {
 public:
     using Run = std::function<Result<TestRun>(const std::string& content)>;
     FormerFileRuns(const LeavingTests& leaving, std::string file, const std::vector<TestOutcome>& neighbours,
-                   const std::set<std::string>& outdated, Run run)
-        : leaving_(leaving), file_(std::move(file)), neighbours_(neighbours), outdated_(outdated), run_(std::move(run)) {}
+                   const std::set<std::string>& outdated, const CodeRules& rules, Run run)
+        : leaving_(leaving),
+          file_(std::move(file)),
+          neighbours_(neighbours),
+          outdated_(outdated),
+          rules_(rules),
+          run_(std::move(run)) {}
 
     Result<void> judge(TestQualityEvidence& evidence) {
         const auto& parts = leaving_.parts();
@@ -78,13 +83,18 @@ public:
             add_former_failures(neighbours_, file_, whole, evidence);
             return put_back(others, evidence);
         }
-        AF_TRY(const auto rest, run_(leaving_.rest()));
+        builds_ = true;
+        AF_TRY(const auto rest, run_(text_with({})));
         add_former_failures(neighbours_, file_, rest, evidence);
         AF_CHECK(put_tests_back(evidence));
         return put_back({}, evidence);
     }
 
 private:
+    [[nodiscard]] std::string text_with(const std::set<std::size_t>& back) const {
+        return builds_ ? leaving_.rest_that_builds(back, rules_) : leaving_.rest(back);
+    }
+
     void add_outcomes(const TestRun& run, TestQualityEvidence& evidence) const {
         for (const auto& test : run.tests) {
             if (outdated_.contains(test.id)) { evidence.outdated.push_back(test); }
@@ -106,8 +116,13 @@ private:
         for (const auto at : tests) {
             auto with = helpers;
             with.insert(at);
-            AF_TRY(auto run, run_(leaving_.rest(with)));
-            if (!has_loaded(run, file_) && !helpers.empty()) { AF_TRY(run, run_(leaving_.rest({at}))); }
+            // In the end without the imports that it needs: in Python or JavaScript, it then fails when it runs.
+            std::set<std::string> tried;
+            TestRun run;
+            for (auto& text : {text_with(with), text_with({at}), leaving_.rest(with), leaving_.rest({at})}) {
+                if (has_loaded(run, file_) || !tried.insert(text).second) { continue; }
+                AF_TRY(run, run_(text));
+            }
             std::erase_if(run.tests, [&](const TestOutcome& test) { return without_parameters(test.id) != parts[at].id; });
             if (has_loaded(run, file_)) { add_outcomes(run, evidence); }
         }
@@ -119,12 +134,15 @@ private:
         constexpr std::size_t most = 5;
         const auto& parts = leaving_.parts();
         std::size_t tried = 0;
+        const auto without = text_with(with);
         for (std::size_t at = 0; at < parts.size() && tried < most; ++at) {
             if (with.contains(at) || parts[at].kind == LeavingPart::Kind::test || !parts[at].replacement.empty()) { continue; }
             auto back = with;
             back.insert(at);
+            const auto text = text_with(back);
+            if (text == without) { continue; }  // Go refuses an import that nothing uses.
             ++tried;
-            AF_TRY(const auto run, run_(leaving_.rest(back)));
+            AF_TRY(const auto run, run_(text));
             if (has_loaded(run, file_)) { add_former_failures(neighbours_, file_, run, evidence); }
         }
         return {};
@@ -134,7 +152,9 @@ private:
     std::string file_;
     const std::vector<TestOutcome>& neighbours_;
     const std::set<std::string>& outdated_;
+    const CodeRules& rules_;
     Run run_;
+    bool builds_ = false;  ///< Each text must have the imports that it uses.
 };
 
 }  // namespace
@@ -213,7 +233,7 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
             add_former_failures(neighbours, file, run, evidence);
             continue;
         }
-        AF_CHECK(FormerFileRuns(leaving, file, neighbours, outdated, [&](const std::string& text) {
+        AF_CHECK(FormerFileRuns(leaving, file, neighbours, outdated, found->code, [&](const std::string& text) {
                      return run_files({{file, text}});
                  }).judge(evidence));
     }

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "gates/test_quality/import_text.hpp"
 #include "gates/test_quality/removal_review.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -58,100 +59,6 @@ std::vector<std::string> name_parts(const TestOutcome& test, const std::string& 
         }
     }
     return parts;
-}
-
-/// An import: its frame (the module, and what stands around the names) and its names as written (`a as b`).
-struct ImportText {
-    std::string frame;
-    std::vector<std::string> items;  ///< Empty: it gives no single names.
-    bool textual = false;            ///< `#include`.
-};
-
-std::string in_one_line(const std::vector<std::string>& lines, std::size_t first, std::size_t last) {
-    static const RE2 spaces(R"(\s+)");
-    std::string text;
-    for (auto at = first; at <= last; ++at) { text += lines[at] + " "; }
-    RE2::GlobalReplace(&text, spaces, " ");
-    auto content = content_of_line(text);
-    while (content.ends_with(';')) { content = content_of_line(content.substr(0, content.size() - 1)); }
-    return std::string(content);
-}
-
-/// Adds the names of an import's list. Those within braces are marked, since braces change what a name means.
-void add_items(std::string_view clause, std::vector<std::string>& items) {
-    bool braces = false;
-    std::string item;
-    const auto take = [&] {
-        if (const auto text = content_of_line(item); !text.empty()) { items.push_back((braces ? "{" : "") + std::string(text)); }
-        item.clear();
-    };
-    for (const char c : clause) {
-        if (c == ',' || c == '{' || c == '}' || c == '(' || c == ')') {
-            take();
-            if (c == '{') { braces = true; }
-            if (c == '}') { braces = false; }
-        } else {
-            item += c;
-        }
-    }
-    take();
-}
-
-bool begins_import(std::string_view line) {
-    static const RE2 begins(
-        R"(^\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|(?:pub(?:\([^)]*\))?\s+)?use\s+[\w:]|using\s+[\w:]|(?:const|let|var)\s+[^=]*=\s*(?:await\s+)?(?:require|import)\s*\())");
-    return RE2::PartialMatch(leaving_piece(line), begins);
-}
-
-/// `text`: an import in one line.
-ImportText read_import(const std::string& text) {
-    ImportText import;
-    std::string head;
-    std::string names;
-    std::string tail;
-    static const RE2 include(R"(#\s*include\b.*)");
-    static const RE2 python(R"((from \S+ import) (.*))");
-    static const RE2 script(R"((import(?: type)?) (.*?) ?(from ?["'`].*))");
-    static const RE2 required(R"((const|let|var) (.*?) ?(= ?(?:await )?(?:require|import) ?\(.*\)))");
-    static const RE2 braces(R"(((?:pub(?:\([^)]*\))? )?use [\w:]*::)\{([^{}]*)\})");
-    static const RE2 path(R"(((?:pub(?:\([^)]*\))? )?use (?:\w+::)*)(\w+(?: as \w+)?))");
-    static const RE2 java(R"((import(?: static)?) ([\w.]+))");
-    static const RE2 modules(R"((import) ([\w.]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*))");
-    static const RE2 go(R"((import) ((?:\w+ )?"[^"]+"))");
-    static const RE2 other(R"((using) (\w[\w:]*::\w+))");
-    if (RE2::FullMatch(text, include)) {
-        import.frame = text;
-        import.textual = true;
-    } else if (RE2::FullMatch(text, python, &head, &names) || RE2::FullMatch(text, script, &head, &names, &tail) ||
-               RE2::FullMatch(text, required, &head, &names, &tail) || RE2::FullMatch(text, modules, &head, &names)) {
-        import.frame = head + " " + tail;
-        add_items(names, import.items);
-    } else if (RE2::FullMatch(text, braces, &head, &names) || RE2::FullMatch(text, path, &head, &names) ||
-               RE2::FullMatch(text, java, &head, &names) || RE2::FullMatch(text, go, &head, &names) ||
-               RE2::FullMatch(text, other, &head, &names)) {
-        import.frame = head;
-        add_items(names, import.items);
-    } else {
-        import.frame = text;
-    }
-    // With `*` or `_` nobody knows which names it gives.
-    if (std::ranges::any_of(import.items, [](const std::string& item) {
-            return item == "*" || item == "{*" || item.starts_with("_ ") || item == "_" || item.starts_with("self");
-        })) {
-        import.frame = text;
-        import.items.clear();
-    }
-    return import;
-}
-
-/// Returns the name that code uses for an imported one: `b` for `a as b`, `span` for `"example.com/span"`.
-std::string bound_name(const std::string& item) {
-    static const RE2 go(R"(\{?(\w+) "[^"]+")");
-    static const RE2 last(R"(([\w$]+)\W*$)");
-    std::string name;
-    if (RE2::FullMatch(item, go, &name)) { return name; }
-    RE2::PartialMatch(item, last, &name);
-    return name;
 }
 
 /// Returns the names that a line outside tests defines, or nothing if it may do something else.
@@ -316,6 +223,21 @@ struct LeavingTests::Reader {
             if (has_name(texts || fills_in ? code[at] : blanked[at], name)) { return true; }
         }
         return false;
+    }
+
+    [[nodiscard]] std::vector<ImportStatement> import_statements() const {
+        const bool is_go = std::ranges::any_of(code, is_go_package);
+        std::vector<ImportStatement> found;
+        for (std::size_t at = 0; at < written.size(); ++at) {
+            if (!imports[at]) { continue; }
+            const auto last = end_of_statement(at);
+            const std::vector<std::string> lines(code.begin() + static_cast<std::ptrdiff_t>(at),
+                                                 code.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+            auto [text, import] = is_go ? read_go_import(lines) : read_import(lines);
+            found.push_back({at, last, margin_of_line(written[at]), std::move(text), std::move(import)});
+            at = last;
+        }
+        return found;
     }
 
     const CodeRules& rules_;
@@ -487,35 +409,21 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
 }
 
 void LeavingTests::find_imports(const Reader& before, const Reader& now, bool only_added) {
-    struct Statement {
-        std::size_t first;
-        std::size_t last;
-        ImportText import;
-        std::string text;
+    const auto olds = before.import_statements();
+    const auto news = now.import_statements();
+    const auto same_place = [](const ImportStatement& one, const ImportStatement& other) {
+        return one.margin == other.margin && one.import.frame == other.import.frame;
     };
-    const auto statements = [](const Reader& reader) {
-        std::vector<Statement> found;
-        for (std::size_t at = 0; at < reader.written.size(); ++at) {
-            if (!reader.imports[at]) { continue; }
-            const auto last = reader.end_of_statement(at);
-            // Go's list of packages: a line is an import.
-            if (content_of_line(reader.blanked[at]) == "import (") {
-                for (auto line = at + 1; line < last; ++line) {
-                    const auto text = in_one_line(reader.code, line, line);
-                    if (!text.empty()) { found.push_back({line, line, read_import("import " + text), text}); }
-                }
-            } else {
-                const auto text = in_one_line(reader.code, at, last);
-                found.push_back({at, last, read_import(text), text});
-            }
-            at = last;
-        }
-        return found;
+    const auto stays = [&](const ImportStatement& old) {
+        return std::ranges::any_of(news, [&](const ImportStatement& each) { return each.text == old.text; });
     };
-    const auto olds = statements(before);
-    const auto news = statements(now);
-    const auto in = [](const std::vector<Statement>& all, const std::string& text) {
-        return std::ranges::any_of(all, [&](const Statement& each) { return each.text == text; });
+    const auto is_changed = [&](const ImportStatement& each) {
+        return std::ranges::none_of(olds, [&](const ImportStatement& old) { return each.text == old.text; });
+    };
+    const auto is_among = [&](const std::vector<ImportStatement>& all, const ImportStatement& like, const std::string& item) {
+        return std::ranges::any_of(all, [&](const ImportStatement& each) {
+            return same_place(each, like) && std::ranges::find(each.import.items, item) != each.import.items.end();
+        });
     };
     const auto is_new_name = [&](const std::string& name) {
         for (std::size_t line = 0; line < lines_.size(); ++line) {
@@ -525,28 +433,37 @@ void LeavingTests::find_imports(const Reader& before, const Reader& now, bool on
     };
     std::set<std::size_t> taken;
     for (const auto& old : olds) {
-        if (in(news, old.text) || leaving_[old.first]) { continue; }
-        std::size_t partner = news.size();
-        for (std::size_t at = 0; at < news.size(); ++at) {
-            const bool fits = news[at].import.frame == old.import.frame && !news[at].import.items.empty();
-            if (fits && !taken.contains(at) && !in(olds, news[at].text)) { partner = std::min(partner, at); }
-        }
-        const std::vector<std::string> none;
-        const auto& kept = partner < news.size() ? news[partner].import.items : none;
+        if (stays(old) || leaving_[old.first]) { continue; }
         bool may = (old.import.textual && !only_added) || !old.import.items.empty();
+        std::vector<std::string> lost;
         for (const auto& item : old.import.items) {
-            if (std::ranges::find(kept, item) == kept.end()) { may = may && !only_added && !now.uses(bound_name(item), false); }
+            if (is_among(news, old, item)) { continue; }
+            const auto name = bound_name(item);
+            may = may && !only_added && !name.empty() && !now.uses(name, false);
+            lost.push_back(name);
         }
-        for (const auto& item : kept) {
-            const bool added = std::ranges::find(old.import.items, item) == old.import.items.end();
-            if (added) { may = may && is_new_name(bound_name(item)); }
+        // What stands in its place: statements with its other names, or with other names of the same module.
+        std::vector<std::size_t> successors;
+        for (std::size_t at = 0; at < news.size(); ++at) {
+            const auto& each = news[at];
+            if (!same_place(each, old) || each.import.items.empty() || !is_changed(each)) { continue; }
+            const bool shares = std::ranges::any_of(old.import.items, [&](const std::string& item) {
+                return std::ranges::find(each.import.items, item) != each.import.items.end();
+            });
+            if (!shares && !names_module(each.import)) { continue; }
+            successors.push_back(at);
+            for (const auto& item : each.import.items) {
+                if (!is_among(olds, old, item)) { may = may && is_new_name(bound_name(item)); }
+            }
         }
         if (!may) { continue; }
         add(LeavingPart::Kind::import, old.first, old.last);
-        if (partner == news.size()) { continue; }
-        taken.insert(partner);
-        for (auto line = news[partner].first; line <= news[partner].last; ++line) {
-            parts_.back().replacement += now.written[line] + "\n";
+        parts_.back().names = std::move(lost);
+        for (const auto at : successors) {
+            if (!taken.insert(at).second) { continue; }
+            for (auto line = news[at].first; line <= news[at].last; ++line) {
+                parts_.back().replacement += now.written[line] + "\n";
+            }
         }
     }
 }
@@ -571,6 +488,36 @@ bool LeavingTests::is_in_staying_test(std::uint64_t line) const {
     return std::ranges::any_of(places_, [&](const TestPlace& place) {
         return staying_.contains(place.id) && line >= place.first + 1 && line <= place.last + 1;
     });
+}
+
+std::string LeavingTests::rest_that_builds(std::set<std::size_t> back, const CodeRules& rules) const {
+    auto text = rest(back);
+    const Reader reader(text, rules);
+    for (std::size_t at = 0; at < parts_.size(); ++at) {
+        const auto& names = parts_[at].names;
+        if (std::ranges::any_of(names, [&](const std::string& name) { return reader.uses(name, false); })) { back.insert(at); }
+    }
+    text = rest(back);
+    const Reader whole(text, rules);
+    return without_unused_go_imports(whole);
+}
+
+/// Go refuses a file with an import that it does not use.
+std::string LeavingTests::without_unused_go_imports(const Reader& reader) {
+    const bool is_go = std::ranges::any_of(reader.code, is_go_package);
+    std::vector<bool> unused(reader.written.size(), false);
+    for (std::size_t at = 0; is_go && at < reader.written.size(); ++at) {
+        if (!reader.imports[at]) { continue; }
+        const auto packages = go_imports_in(reader.code[at]);
+        if (packages.size() != 1) { continue; }
+        const auto names = names_of_go_package(packages.front());
+        unused[at] = !names.empty() && std::ranges::none_of(names, [&](const auto& name) { return reader.uses(name, false); });
+    }
+    std::string text;
+    for (std::size_t at = 0; at < reader.written.size(); ++at) {
+        if (!unused[at]) { text += reader.written[at] + "\n"; }
+    }
+    return text;
 }
 
 std::string LeavingTests::rest(const std::set<std::size_t>& back) const {

@@ -23,7 +23,8 @@ struct LeavingPart {
     std::string id;           ///< Of a test, without parameters. Empty for other parts.
     std::uint64_t first = 0;  ///< The first and last line, from 1, in the file before the task.
     std::uint64_t last = 0;
-    std::string replacement{};  ///< Of an import: the lines that stand there now. Empty: none.
+    std::string replacement{};         ///< Of an import: the lines that stand there now. Empty: none.
+    std::vector<std::string> names{};  ///< Of an import: the names that nothing imports any more.
 };
 
 /// A test file of which outdated tests leave.
@@ -37,7 +38,8 @@ public:
     ///     types and whatever else acts without being named stay;
     ///   - an import of which no name is used any more, or single names of an import; names may be added in the same import if
     ///     no line had them before. The module stays the same.
-    /// Without outdated tests, names may only be added to an import.
+    /// Without outdated tests, names may only be added to an import. Imports that give the same names from the same modules are
+    /// the same, however they are sorted, wrapped, divided or joined.
     LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
                  const std::set<std::string>& outdated, const CodeRules& rules);
 
@@ -49,6 +51,9 @@ public:
     [[nodiscard]] bool is_in_staying_test(std::uint64_t line) const;
     /// The file before the task without what leaves. `back`: indexes of parts to keep, without the other parts within them.
     [[nodiscard]] std::string rest(const std::set<std::size_t>& back = {}) const;
+    /// Like `rest`, for a language that refuses imports without a use (Go) and names without an import: with the imports that
+    /// what is put back uses, and without those of Go that the text does not use. `rules`: as given to the constructor.
+    [[nodiscard]] std::string rest_that_builds(std::set<std::size_t> back, const CodeRules& rules) const;
     /// For each line of `rest()`, its number in the file before the task. 0: it is part of a replaced import.
     [[nodiscard]] std::vector<std::uint64_t> numbers_of_rest() const;
 
@@ -67,6 +72,7 @@ private:
     /// `only_added`: only imports that lost no name.
     void find_imports(const Reader& before, const Reader& now, bool only_added);
     void take_blanks(const Reader& before);
+    [[nodiscard]] static std::string without_unused_go_imports(const Reader& reader);
     void add(LeavingPart::Kind kind, std::size_t first, std::size_t last, std::string id = {});
 
     std::vector<std::string> lines_;

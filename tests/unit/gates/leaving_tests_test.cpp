@@ -321,6 +321,66 @@ TEST(LeavingTests, parts_leave_in_compiled_languages) {
         Not(IsEmpty()));
 }
 
+/// Imports in another form, after which each of these names is still imported.
+struct SameImports {
+    std::string language;
+    std::string before;
+    std::string now;
+};
+
+TEST(LeavingTests, imports_may_be_sorted_wrapped_divided_and_joined_in_each_language) {
+    const std::vector<SameImports> cases = {
+        {"python", "from texts import cut, shorten\n", "from texts import shorten, cut\n"},
+        {"python", "from texts import cut, shorten\n", "from texts import (\n    shorten,\n    cut,\n)\n"},
+        {"python", "from texts import cut, shorten\n", "from texts import cut\nfrom texts import shorten\n"},
+        {"python", "import json, os\n", "import json\nimport os\n"},
+        {"javascript", "import { cut, shorten } from './a.js';\n", "import {\n  shorten,\n  cut,\n} from './a.js';\n"},
+        {"javascript", "const { cut, shorten } = require('./a');\n",
+         "const { cut } = require('./a');\nconst { shorten } = require('./a');\n"},
+        {"javascript", "import { cut } from './a';\nimport { shorten } from './a';\n", "import { cut, shorten } from './a';\n"},
+        {"go", "package a\n\nimport (\n\t\"testing\"\n)\n", "package a\n\nimport \"testing\"\n"},
+        {"go", "package a\n\nimport \"strings\"\nimport \"testing\"\n",
+         "package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n"},
+        {"go", "package a\n\nimport (\n\t\"testing\"\n\t_ \"embed\"\n)\n",
+         "package a\n\nimport (\n\t_ \"embed\"\n\n\t\"testing\"\n)\n"},
+        {"rust", "use crate::a::{cut, shorten};\n", "use crate::a::cut;\nuse crate::a::shorten;\n"},
+        {"rust", "use a::cut;\nuse a::shorten;\n", "use a::{\n    shorten,\n    cut,\n};\n"},
+        {"java", "import org.a.B;\nimport java.util.List;\n", "import java.util.List;\nimport org.a.B;\n"},
+        {"cpp", "#include \"a.hpp\"\n#include <vector>\n", "#include <vector>\n#include \"a.hpp\"\n"},
+    };
+    for (const auto& each : cases) {
+        const TestFileChange file{each.language, each.before, {}, {}};
+        EXPECT_THAT(file.refused(each.now), IsEmpty()) << each.now;
+        EXPECT_THAT((TestFileChange{each.language, each.now, {}, {}}).refused(each.before), IsEmpty()) << each.before;
+    }
+}
+
+TEST(LeavingTests, an_import_in_another_form_keeps_its_names_and_modules) {
+    const TestFileChange go{"go", "package a\n\nimport (\n\t\"testing\"\n\t_ \"embed\"\n)\n", {}, {}};
+    EXPECT_THAT(go.refused("package a\n\nimport \"testing\"\n"), Not(IsEmpty())) << "an import for its effects";
+    EXPECT_THAT(go.refused("package a\n\nimport (\n\ttesting \"fake\"\n\t_ \"embed\"\n)\n"), Not(IsEmpty()));
+    const TestFileChange python{"python", "from texts import cut, shorten\n", {}, {}};
+    EXPECT_THAT(python.refused("from texts import cut\nfrom fake import shorten\n"), Not(IsEmpty()));
+    EXPECT_THAT(python.refused("from texts import cut\nif False:\n    from texts import shorten\n"), Not(IsEmpty()));
+    const TestFileChange node{"javascript", "import './register.js';\nimport { cut } from './a.js';\n", {}, {}};
+    EXPECT_THAT(node.refused("import { cut } from './a.js';\n"), Not(IsEmpty())) << "an import for its effects";
+}
+
+TEST(LeavingTests, the_former_file_of_go_has_the_imports_that_it_uses) {
+    const std::string old_test = "func TestOld(t *testing.T) {\n\tvar log bytes.Buffer\n\tWrite(&log)\n}\n\n";
+    const std::string kept = "func TestNew(t *testing.T) {\n\tif Read() != 1 {\n\t\tt.Fail()\n\t}\n}\n";
+    const std::string before = "package a\n\nimport (\n\t\"bytes\"\n\t\"testing\"\n)\n\n" + old_test + kept;
+    const std::string now = "package a\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n)\n\n" + kept +
+                            "\nfunc TestFields(t *testing.T) {\n\tif reflect.TypeOf(1).NumField() != 1 {\n\t\tt.Fail()\n\t}\n}\n";
+    const std::vector<TestOutcome> tests = {{"t::TestOld", "TestOld", "t", 0, TestStatus::passed, ""},
+                                            {"t::TestNew", "TestNew", "t", 0, TestStatus::passed, ""}};
+    const auto rules = rules_for("go");
+    const LeavingTests leaving(before, now, tests, {"t::TestOld"}, rules);
+    EXPECT_THAT(leaving.rest_that_builds({}, rules), Not(HasSubstr("reflect")));
+    EXPECT_THAT(leaving.rest_that_builds({}, rules), Not(HasSubstr("bytes")));
+    EXPECT_THAT(leaving.rest_that_builds({0}, rules), HasSubstr("\t\"bytes\"\n\t\"testing\"\n")) << "with the outdated test";
+}
+
 std::string without_blank_lines(std::string text) {
     for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
     return text;
