@@ -8,6 +8,7 @@
 #include <re2/re2.h>
 
 #include "gates/test_quality/import_text.hpp"
+#include "gates/test_quality/name_uses.hpp"
 #include "gates/test_quality/removal_review.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -215,25 +216,35 @@ struct LeavingTests::Reader {
         return count_of(from, first, last) < from.count_of(from, first, last);
     }
 
-    /// True if code or a text has this name. `texts`: also a text that is not code.
-    [[nodiscard]] bool uses(const std::string& name, bool texts) const {
-        for (std::size_t at = 0; at < written.size(); ++at) {
-            if (imports[at]) { continue; }
-            const bool fills_in = written[at].find('{') != std::string::npos;  // `f"{name}"`
-            if (has_name(texts || fills_in ? code[at] : blanked[at], name)) { return true; }
-        }
-        return false;
+    /// `among`: the lines to read, or null.
+    [[nodiscard]] bool uses(const FormerName& former, const std::vector<bool>* among = nullptr) const {
+        return may_mean({.code = code,
+                         .blanked = blanked,
+                         .imports = imports,
+                         .among = among,
+                         .is_indented = is_python(),
+                         .is_go = is_go(),
+                         .is_c = rules_.preprocessor},
+                        former);
     }
 
+    /// True if the file uses this name of an import.
+    [[nodiscard]] bool uses(const std::string& name, const std::vector<bool>* among = nullptr) const {
+        return uses(FormerName{.name = name, .is_fixture = is_python()}, among);
+    }
+
+    [[nodiscard]] bool is_python() const { return rules_.comment_begins.empty(); }
+    [[nodiscard]] bool is_go() const { return std::ranges::any_of(code, is_go_package); }
+
     [[nodiscard]] std::vector<ImportStatement> import_statements() const {
-        const bool is_go = std::ranges::any_of(code, is_go_package);
+        const bool go = is_go();
         std::vector<ImportStatement> found;
         for (std::size_t at = 0; at < written.size(); ++at) {
             if (!imports[at]) { continue; }
             const auto last = end_of_statement(at);
             const std::vector<std::string> lines(code.begin() + static_cast<std::ptrdiff_t>(at),
                                                  code.begin() + static_cast<std::ptrdiff_t>(last) + 1);
-            auto [text, import] = is_go ? read_go_import(lines) : read_import(lines);
+            auto [text, import] = go ? read_go_import(lines) : read_import(lines);
             found.push_back({at, last, margin_of_line(written[at]), std::move(text), std::move(import)});
             at = last;
         }
@@ -384,6 +395,7 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         }
         return true;
     };
+    const auto staying = lines_of_staying_tests();
     for (std::size_t at = 0; at < lines_.size(); ++at) {
         if (leaving_[at] || before.in_text[at] || before.imports[at] || is_in_a_test(at)) { continue; }
         const auto names = names_defined(before.blanked[at]);
@@ -397,7 +409,13 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         for (auto line = first; line < at; ++line) {
             plain = plain && (before.is_comment(line) || is_harmless_annotation(lines_[line]));
         }
-        for (const auto& name : names) { plain = plain && !acts_by_its_name(name) && !now.uses(name, true); }
+        bool is_fixture = false;
+        for (auto line = first; line < at; ++line) { is_fixture = is_fixture || has_name(lines_[line], "fixture"); }
+        for (const auto& name : names) {
+            const FormerName former{
+                .name = name, .is_member = margin_of_line(lines_[at]) > 0, .is_fixture = is_fixture, .in_texts = true};
+            plain = plain && !acts_by_its_name(name) && !now.uses(former) && !before.uses(former, &staying);
+        }
         if (is_type_header(before.blanked[at])) {
             // Its base may register it.
             static const RE2 registers(R"(\b(?:metaclass|Meta|Registry|Plugin)\b)");
@@ -431,6 +449,7 @@ void LeavingTests::find_imports(const Reader& before, const Reader& now, bool on
         }
         return true;
     };
+    const auto staying = lines_of_staying_tests();
     std::set<std::size_t> taken;
     for (const auto& old : olds) {
         if (stays(old) || leaving_[old.first]) { continue; }
@@ -439,7 +458,7 @@ void LeavingTests::find_imports(const Reader& before, const Reader& now, bool on
         for (const auto& item : old.import.items) {
             if (is_among(news, old, item)) { continue; }
             const auto name = bound_name(item);
-            may = may && !only_added && !name.empty() && !now.uses(name, false);
+            may = may && !only_added && !name.empty() && !now.uses(name) && !before.uses(name, &staying);
             lost.push_back(name);
         }
         // What stands in its place: statements with its other names, or with other names of the same module.
@@ -484,6 +503,12 @@ void LeavingTests::take_blanks(const Reader& before) {
     }
 }
 
+std::vector<bool> LeavingTests::lines_of_staying_tests() const {
+    std::vector<bool> staying(lines_.size(), false);
+    for (std::size_t at = 0; at < lines_.size(); ++at) { staying[at] = is_in_staying_test(at + 1); }
+    return staying;
+}
+
 bool LeavingTests::is_in_staying_test(std::uint64_t line) const {
     return std::ranges::any_of(places_, [&](const TestPlace& place) {
         return staying_.contains(place.id) && line >= place.first + 1 && line <= place.last + 1;
@@ -495,7 +520,7 @@ std::string LeavingTests::rest_that_builds(std::set<std::size_t> back, const Cod
     const Reader reader(text, rules);
     for (std::size_t at = 0; at < parts_.size(); ++at) {
         const auto& names = parts_[at].names;
-        if (std::ranges::any_of(names, [&](const std::string& name) { return reader.uses(name, false); })) { back.insert(at); }
+        if (std::ranges::any_of(names, [&](const std::string& name) { return reader.uses(name); })) { back.insert(at); }
     }
     text = rest(back);
     const Reader whole(text, rules);
@@ -504,14 +529,14 @@ std::string LeavingTests::rest_that_builds(std::set<std::size_t> back, const Cod
 
 /// Go refuses a file with an import that it does not use.
 std::string LeavingTests::without_unused_go_imports(const Reader& reader) {
-    const bool is_go = std::ranges::any_of(reader.code, is_go_package);
+    const bool is_go = reader.is_go();
     std::vector<bool> unused(reader.written.size(), false);
     for (std::size_t at = 0; is_go && at < reader.written.size(); ++at) {
         if (!reader.imports[at]) { continue; }
         const auto packages = go_imports_in(reader.code[at]);
         if (packages.size() != 1) { continue; }
         const auto names = names_of_go_package(packages.front());
-        unused[at] = !names.empty() && std::ranges::none_of(names, [&](const auto& name) { return reader.uses(name, false); });
+        unused[at] = !names.empty() && std::ranges::none_of(names, [&](const auto& name) { return reader.uses(name); });
     }
     std::string text;
     for (std::size_t at = 0; at < reader.written.size(); ++at) {

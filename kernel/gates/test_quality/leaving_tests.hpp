@@ -34,7 +34,8 @@ public:
     ///
     /// Besides the tests, these parts may leave, if nothing that stays needs them:
     ///   - a suite (`describe`, a class of tests) all of whose tests leave;
-    ///   - a function, type or constant whose name the file does not have any more. Hooks, automatic fixtures, members of other
+    ///   - a function, type or constant that nothing in the file means any more (name_uses.hpp). Hooks, automatic fixtures,
+    ///   members of other
     ///     types and whatever else acts without being named stay;
     ///   - an import of which no name is used any more, or single names of an import; names may be added in the same import if
     ///     no line had them before. The module stays the same.
@@ -72,6 +73,7 @@ private:
     /// `only_added`: only imports that lost no name.
     void find_imports(const Reader& before, const Reader& now, bool only_added);
     void take_blanks(const Reader& before);
+    [[nodiscard]] std::vector<bool> lines_of_staying_tests() const;
     [[nodiscard]] static std::string without_unused_go_imports(const Reader& reader);
     void add(LeavingPart::Kind kind, std::size_t first, std::size_t last, std::string id = {});
 

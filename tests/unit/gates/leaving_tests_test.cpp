@@ -2,6 +2,7 @@
 // What may leave a test file together with outdated tests, and what may not.
 #include "gates/test_quality/leaving_tests.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -169,6 +170,83 @@ TEST(LeavingTests, a_helper_that_a_staying_test_needs_is_refused) {
                                                     {"import json", "import json\nsame = print"}})),
                 Not(IsEmpty()));
     EXPECT_THAT(pytest_file.refused(without_legacy({{"one == other", "True"}})), Not(IsEmpty()));
+}
+
+/// A helper whose name the new tests use for something else.
+struct NamesakeCase {
+    std::string language;
+    std::string helper;
+    std::string fresh;  ///< Lines of a new test.
+    bool may_leave = true;
+};
+
+TEST(LeavingTests, a_helper_may_leave_although_something_else_has_its_name) {
+    const std::string python = "def parameters(text):\n    return parse(text)[2]\n\n\n";
+    const std::string node = "function parameters(text) {\n  return parse(text)[2];\n}\n\n";
+    const std::string go = "func parameters(text string) int {\n\treturn parse(text)\n}\n\n";
+    const std::string java = "    private static int parameters(String text) {\n        return parse(text);\n    }\n\n";
+    const std::string cpp = "static int parameters(int text) {\n    return parse(text);\n}\n\n";
+    const std::vector<NamesakeCase> cases = {
+        {"python", python, "def header(name, **parameters):\n    return Header(name, parameters=parameters)\n"},
+        {"python", python, "def test_new():\n    assert parse(\"a\").parameters[\"b\"] == 1\n"},
+        {"python", python, "def test_new():\n    parameters = {}\n    assert parse(\"a\") == parameters\n"},
+        {"python", python, "def test_new():\n    for parameters in rows:\n        assert parse(parameters)\n"},
+        {"python", python, "def test_new():\n    assert parameters(\"a\") == 1\n", false},
+        {"python", python, "def test_new(value=parameters):\n    assert value\n", false},
+        {"python", python, "def test_new():\n    assert parse(parameters)\n", false},
+        {"python", python, "def parameters(text):\n    return {}\n", false},
+        {"python", python, "parameters = dict\n", false},
+        {"python", python, "from fake import *\n\n\ndef test_new():\n    assert getattr(here, \"parameters\")\n", false},
+        {"python", "@pytest.fixture\n" + python, "def test_new(parameters):\n    assert parameters\n", false},
+        {"javascript", node, "test('new', () => {\n  assert.deepEqual(parse('a'), { name: 1, parameters: 2 });\n});\n"},
+        {"javascript", node, "test('new', () => {\n  const { parameters } = parse('a');\n  assert.equal(parameters, 2);\n});\n"},
+        {"javascript", node, "rows.forEach((parameters) => {\n  check(parameters);\n});\n"},
+        {"javascript", node, "test('new', () => {\n  assert.deepEqual(parse('a'), { parameters });\n});\n", false},
+        {"javascript", node, "test('new', () => {\n  {\n    const parameters = 1;\n  }\n  check(parameters);\n});\n", false},
+        {"go", go, "func TestNew(t *testing.T) {\n\tparameters := 1\n\tif parse(\"a\") != parameters {\n\t\tt.Fail()\n\t}\n}\n"},
+        {"go", go, "func TestNew(t *testing.T) {\n\tif parse(\"a\").parameters != 1 {\n\t\tt.Fail()\n\t}\n}\n"},
+        {"go", go, "func TestNew(t *testing.T) {\n\tparameters := parameters(\"a\")\n\t_ = parameters\n}\n", false},
+        {"java", java,
+         "    @Test\n    public void fresh() {\n        int parameters = 1;\n        assertEquals(parameters, parse(\"a\"));\n    }\n"},
+        {"java", java, "    @Test\n    public void fresh() {\n        int parameters = parameters(\"a\");\n    }\n", false},
+        {"cpp", cpp, "TEST(Parse, fresh) {\n    const int parameters = 1;\n    EXPECT_EQ(parse(2), parameters);\n}\n"},
+        {"cpp", cpp, "TEST(Parse, fresh) {\n    EXPECT_EQ(parse(2), parameters(3));\n}\n", false},
+    };
+    const std::map<std::string, std::pair<std::string, std::string>> tests = {
+        {"python",
+         {"def test_old():\n    assert parameters(\"a\") == {}\n\n\n", "def test_keep():\n    assert parse(\"a\")\n\n\n"}},
+        {"javascript",
+         {"test('test_old', () => {\n  assert.equal(parameters('a'), 1);\n});\n\n",
+          "test('test_keep', () => {\n  parse();\n});\n\n"}},
+        {"go",
+         {"func test_old(t *testing.T) {\n\tif parameters(\"a\") != 1 {\n\t\tt.Fail()\n\t}\n}\n\n",
+          "func test_keep(t *testing.T) {\n\tparse(\"\")\n}\n\n"}},
+        {"java",
+         {"    @Test\n    public void test_old() {\n        assertEquals(1, parameters(\"a\"));\n    }\n\n",
+          "    @Test\n    public void test_keep() {\n        parse(\"\");\n    }\n\n"}},
+        {"cpp",
+         {"TEST(Parse, test_old) {\n    EXPECT_EQ(parameters(1), 1);\n}\n\n", "TEST(Parse, test_keep) {\n    parse(1);\n}\n\n"}}};
+    for (const auto& each : cases) {
+        const auto& [old_test, kept] = tests.at(each.language);
+        const std::string begin = each.language == "java"
+                                      ? "public class T {\n"
+                                      : (each.language == "javascript" ? "const { test } = require('node:test');\n\n" : "");
+        const std::string end = each.language == "java" ? "}\n" : "";
+        const std::string package = each.language == "go" ? "package a\n\n" : "";
+        const TestFileChange file{
+            each.language, package + begin + each.helper + old_test + kept + end, {"test_old", "test_keep"}, {"test_old"}};
+        EXPECT_EQ(file.refused(package + begin + kept + each.fresh + end).empty(), each.may_leave) << each.language << "\n"
+                                                                                                   << each.fresh;
+    }
+}
+
+TEST(LeavingTests, a_helper_that_a_staying_test_used_stays_although_it_gets_another) {
+    const TestFileChange file{"python",
+                              "def same(one, other):\n    return one == other\n\n\ndef test_old():\n    assert same(1, 1)\n\n\n"
+                              "def test_keep():\n    assert same(2, 2)\n",
+                              {"test_old", "test_keep"},
+                              {"test_old"}};
+    EXPECT_THAT(file.refused("def test_keep():\n    same = lambda *all: True\n    assert same(2, 2)\n"), Not(IsEmpty()));
 }
 
 TEST(LeavingTests, a_fixture_that_acts_without_being_named_is_refused) {
