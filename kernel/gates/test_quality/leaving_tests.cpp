@@ -261,7 +261,7 @@ struct LeavingTests::Reader {
 };
 
 LeavingTests::LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
-                           const std::set<std::string>& outdated, const CodeRules& rules) {
+                           const std::set<std::string>& outdated, const CodeRules& rules, const UsesElsewhere* elsewhere) {
     if (rules.empty() || before == now) { return; }
     const Reader old(before, rules);
     const Reader fresh(now, rules);
@@ -269,12 +269,13 @@ LeavingTests::LeavingTests(std::string_view before, std::string_view now, const 
     leaving_.assign(lines_.size(), false);
     find_places(old, tests);
     find_tests(old, fresh, outdated);
+    const bool any_leaves = !parts_.empty();
+    if (any_leaves) { find_suites(old, fresh, outdated); }
+    if (any_leaves || elsewhere != nullptr) { find_definitions(old, fresh, any_leaves ? nullptr : elsewhere); }
     if (parts_.empty()) {
         find_imports(old, fresh, true);
         return;
     }
-    find_suites(old, fresh, outdated);
-    find_definitions(old, fresh);
     find_imports(old, fresh, false);
     take_blanks(old);
 }
@@ -376,7 +377,13 @@ void LeavingTests::find_suites(const Reader& before, const Reader& now, const st
     }
 }
 
-void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
+void LeavingTests::find_definitions(const Reader& before, const Reader& now, const UsesElsewhere* elsewhere) {
+    std::string leaving = elsewhere != nullptr ? elsewhere->leaving : std::string();
+    const auto leaves_elsewhere = [&](const std::string& name) {
+        return elsewhere == nullptr ||
+               (has_name(leaving, name) &&
+                std::ranges::none_of(elsewhere->staying, [&](const std::string& text) { return has_name(text, name); }));
+    };
     const auto is_in_a_test = [&](std::size_t at) {
         return std::ranges::any_of(places_, [&](const TestPlace& place) { return at >= place.first && at <= place.last; });
     };
@@ -414,14 +421,18 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         for (const auto& name : names) {
             const FormerName former{
                 .name = name, .is_member = margin_of_line(lines_[at]) > 0, .is_fixture = is_fixture, .in_texts = true};
-            plain = plain && !acts_by_its_name(name) && !now.uses(former) && !before.uses(former, &staying);
+            plain =
+                plain && leaves_elsewhere(name) && !acts_by_its_name(name) && !now.uses(former) && !before.uses(former, &staying);
         }
         if (is_type_header(before.blanked[at])) {
             // Its base may register it.
             static const RE2 registers(R"(\b(?:metaclass|Meta|Registry|Plugin)\b)");
             plain = plain && !RE2::PartialMatch(before.blanked[at], registers);
         }
-        if (plain) { add(LeavingPart::Kind::definition, first, last); }
+        if (plain) {
+            add(LeavingPart::Kind::definition, first, last);
+            for (auto line = first; line <= last; ++line) { leaving += lines_[line] + "\n"; }
+        }
         at = last;
     }
 }
@@ -501,6 +512,14 @@ void LeavingTests::take_blanks(const Reader& before) {
     for (std::size_t at = 0; at < lines_.size(); ++at) {
         if (is_blank_line(lines_[at]) && !before.in_text[at]) { leaving_[at] = true; }
     }
+}
+
+std::string LeavingTests::left() const {
+    std::string text;
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
+        if (leaving_[at]) { text += lines_[at] + "\n"; }
+    }
+    return text;
 }
 
 std::vector<bool> LeavingTests::lines_of_staying_tests() const {

@@ -27,6 +27,13 @@ struct LeavingPart {
     std::vector<std::string> names{};  ///< Of an import: the names that nothing imports any more.
 };
 
+/// For a file that has no outdated tests: what leaves and what stays in the others.
+struct UsesElsewhere {
+    std::string test;                  ///< The first outdated test that leaves.
+    std::string leaving;               ///< The lines that leave with outdated tests.
+    std::vector<std::string> staying;  ///< The present texts of the other test files.
+};
+
 /// A test file of which outdated tests leave.
 class LeavingTests {
 public:
@@ -39,15 +46,18 @@ public:
     ///     types and whatever else acts without being named stay;
     ///   - an import of which no name is used any more, or single names of an import; names may be added in the same import if
     ///     no line had them before. The module stays the same.
-    /// Without outdated tests, names may only be added to an import. Imports that give the same names from the same modules are
-    /// the same, however they are sorted, wrapped, divided or joined.
+    /// Without outdated tests, names may only be added to an import; with `elsewhere`, definitions may leave that outdated tests
+    /// of other files used, if no file of tests has their name any more, and then also imports. Imports that give the same names
+    /// from the same modules are the same, however they are sorted, wrapped, divided or joined.
     LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
-                 const std::set<std::string>& outdated, const CodeRules& rules);
+                 const std::set<std::string>& outdated, const CodeRules& rules, const UsesElsewhere* elsewhere = nullptr);
 
     [[nodiscard]] const std::vector<LeavingPart>& parts() const { return parts_; }
     [[nodiscard]] bool empty() const { return parts_.empty(); }
     /// True if the line (from 1) leaves, or is a blank line or a comment beside lines that leave.
     [[nodiscard]] bool leaves(std::uint64_t line) const { return leaving_[line - 1]; }
+    /// Returns the lines that leave.
+    [[nodiscard]] std::string left() const;
     /// True if the line is within a test that stays.
     [[nodiscard]] bool is_in_staying_test(std::uint64_t line) const;
     /// The file before the task without what leaves. `back`: indexes of parts to keep, without the other parts within them.
@@ -69,7 +79,7 @@ private:
     void find_places(const Reader& before, const std::vector<TestOutcome>& tests);
     void find_tests(const Reader& before, const Reader& now, const std::set<std::string>& outdated);
     void find_suites(const Reader& before, const Reader& now, const std::set<std::string>& outdated);
-    void find_definitions(const Reader& before, const Reader& now);
+    void find_definitions(const Reader& before, const Reader& now, const UsesElsewhere* elsewhere);
     /// `only_added`: only imports that lost no name.
     void find_imports(const Reader& before, const Reader& now, bool only_added);
     void take_blanks(const Reader& before);

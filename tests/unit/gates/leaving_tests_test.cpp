@@ -172,6 +172,11 @@ TEST(LeavingTests, a_helper_that_a_staying_test_needs_is_refused) {
     EXPECT_THAT(pytest_file.refused(without_legacy({{"one == other", "True"}})), Not(IsEmpty()));
 }
 
+std::string without_blanks(std::string text) {
+    for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
+    return text;
+}
+
 /// A helper whose name the new tests use for something else.
 struct NamesakeCase {
     std::string language;
@@ -238,6 +243,66 @@ TEST(LeavingTests, a_helper_may_leave_although_something_else_has_its_name) {
         EXPECT_EQ(file.refused(package + begin + kept + each.fresh + end).empty(), each.may_leave) << each.language << "\n"
                                                                                                    << each.fresh;
     }
+}
+
+/// Returns `line: test` of the changes in a file without outdated tests.
+std::vector<std::string> refused_in_support(const std::string& language, const std::string& before, const std::string& now,
+                                            const UsesElsewhere& elsewhere) {
+    std::vector<std::string> places;
+    for (const auto& test : changed_tests(before, now, {}, {"t::test_old"}, rules_for(language), &elsewhere)) {
+        if (test.id != "t::test_old") { places.push_back(std::to_string(test.line) + ": " + test.id); }
+    }
+    return places;
+}
+
+TEST(LeavingTests, a_fixture_in_another_file_leaves_with_the_only_test_that_used_it) {
+    const std::string kept = "import pytest\n\n\n@pytest.fixture\ndef memory_store():\n    return Memory()\n";
+    const std::string fixture = "\n\n@pytest.fixture\ndef file_store(tmp_path):\n    return File(path_of(tmp_path))\n";
+    const std::string helper = "\n\ndef path_of(folder):\n    return folder / \"a\"\n";
+    const UsesElsewhere elsewhere{
+        "t::test_old", "def test_old(file_store):\n    file_store.put(1)\n", {"def test_new(memory_store):\n    pass\n"}};
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, elsewhere), IsEmpty());
+    EXPECT_THAT(refused_in_support("python", kept + fixture + helper, kept, elsewhere), IsEmpty()) << "with what it alone used";
+    auto used = elsewhere;
+    used.staying.emplace_back("def test_more(file_store):\n    pass\n");
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, used), Not(IsEmpty())) << "another file has the name";
+    auto unrelated = elsewhere;
+    unrelated.leaving = "def test_old():\n    pass\n";
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, unrelated), Not(IsEmpty())) << "no outdated test used it";
+    const std::string automatic = "\n\n@pytest.fixture(autouse=True)\ndef file_store(tmp_path):\n    return 1\n";
+    EXPECT_THAT(refused_in_support("python", kept + automatic, kept, elsewhere), Not(IsEmpty()));
+    EXPECT_THAT(refused_in_support("python", kept, "import pytest\n\n\n@pytest.fixture\ndef memory_store():\n    return None\n",
+                                   elsewhere),
+                Not(IsEmpty()));
+}
+
+TEST(LeavingTests, a_helper_in_another_file_of_a_go_package_leaves) {
+    const std::string kept = "package a\n\nfunc keep() int {\n\treturn 1\n}\n";
+    const std::string helper = "\nfunc logged() string {\n\treturn \"\"\n}\n";
+    const UsesElsewhere elsewhere{"t::test_old", "func TestOld(t *testing.T) {\n\tlogged()\n}\n", {"package a\n"}};
+    EXPECT_THAT(refused_in_support("go", kept + helper, kept, elsewhere), IsEmpty());
+    EXPECT_THAT(refused_in_support("go", kept + helper, helper, elsewhere), Not(IsEmpty()));
+}
+
+TEST(LeavingTests, java_loses_a_helper_with_its_constant_and_their_imports) {
+    const std::string head =
+        "package a;\n\nimport static org.junit.Assert.assertEquals;\nimport static org.junit.Assert.assertTrue;\n\n"
+        "import java.util.regex.Pattern;\nimport org.junit.Test;\n\npublic class T {\n";
+    const std::string helper =
+        "    private static final Pattern AMOUNT = Pattern.compile(\"a\\\\d\");\n\n"
+        "    private static boolean isAmount(String text) {\n        return AMOUNT.matcher(text).matches();\n    }\n\n";
+    const std::string kept = "    @Test\n    public void test_keep() {\n        assertEquals(1, total());\n    }\n";
+    const std::string old =
+        "\n    /** For the old pages. */\n    @Test\n    @SuppressWarnings(\"deprecation\")\n    public void test_old() {\n"
+        "        assertTrue(isAmount(text()));\n    }\n";
+    const std::string now =
+        "package a;\n\nimport static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class T {\n" + kept +
+        "}\n";
+    const std::vector<TestOutcome> tests = {{"t::T::test_keep", "test_keep", "t", 0, TestStatus::passed, ""},
+                                            {"t::T::test_old", "test_old", "t", 0, TestStatus::passed, ""}};
+    const auto rules = rules_for("java");
+    const LeavingTests leaving(head + helper + kept + old + "}\n", now, tests, {"t::T::test_old"}, rules);
+    EXPECT_EQ(without_blanks(leaving.rest_that_builds({}, rules)), without_blanks(now));
 }
 
 TEST(LeavingTests, a_helper_that_a_staying_test_used_stays_although_it_gets_another) {
@@ -459,17 +524,12 @@ TEST(LeavingTests, the_former_file_of_go_has_the_imports_that_it_uses) {
     EXPECT_THAT(leaving.rest_that_builds({0}, rules), HasSubstr("\t\"bytes\"\n\t\"testing\"\n")) << "with the outdated test";
 }
 
-std::string without_blank_lines(std::string text) {
-    for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
-    return text;
-}
-
 TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
     std::vector<TestOutcome> outcomes;
     for (const auto& name : node_file.tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
     const auto now = replaced(node_file.before, {{legacy_suite, ""}, {legacy_helper, ""}, {"parse, parseLegacy", "parse"}});
     const LeavingTests leaving(node_file.before, now, outcomes, {"t::parseLegacy::separates"}, rules_for("javascript"));
-    EXPECT_EQ(without_blank_lines(leaving.rest()), without_blank_lines(now));
+    EXPECT_EQ(without_blanks(leaving.rest()), without_blanks(now));
     std::set<std::size_t> all;
     for (std::size_t at = 0; at < leaving.parts().size(); ++at) { all.insert(at); }
     EXPECT_EQ(leaving.rest(all), node_file.before);
