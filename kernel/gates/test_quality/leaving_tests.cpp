@@ -196,7 +196,9 @@ struct LeavingTests::Reader {
             while (next < written.size() && is_blank_line(blanked[next]) && !in_text[next]) { ++next; }
             if (next == written.size()) { return last; }
             static const RE2 continues(R"(^\s*(?:[.)\]}{?:+]|&&|\|\||=>))");
-            if (margin_of_line(written[next]) > margin || RE2::PartialMatch(blanked[next], continues)) { continue; }
+            const auto begins = margin_of_line(written[next]);
+            // A bracket further to the left ends what is around the statement: the class of the last test in it.
+            if (begins > margin || (begins == margin && RE2::PartialMatch(blanked[next], continues))) { continue; }
             return last;
         }
         return last;
