@@ -22,9 +22,13 @@ public:
     /// By file: functions that the specification declares (`declared_functions`).
     [[nodiscard]] const std::map<std::string, std::set<std::string>>& to_be_changed() const noexcept { return to_be_changed_; }
 
+    /// If the request asks to remove something: the files that the specification names, which may lose a check.
+    [[nodiscard]] const std::set<std::string>& files_of_removal() const noexcept { return files_of_removal_; }
+
 private:
     json::object specification_;
     std::map<std::string, std::set<std::string>> to_be_changed_;
+    std::set<std::string> files_of_removal_;
     bool judges_a_stage_ = false;
 };
 

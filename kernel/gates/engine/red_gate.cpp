@@ -15,6 +15,7 @@
 #include "gates/stubs/declarable_interfaces.hpp"
 #include "gates/stubs/scaffold.hpp"
 #include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -22,15 +23,15 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Adds the existing tests of a file with changed or removed lines.
+/// Adds the existing tests of a file with changed or removed lines. `elsewhere`: for a file without outdated tests.
 void add_changed_tests(RedEvidence& evidence, const std::string& file, std::string_view before, std::string_view now,
-                       const CodeRules& rules) {
+                       const CodeRules& rules, const UsesElsewhere* elsewhere = nullptr) {
     std::vector<TestOutcome> tests;
     std::ranges::copy_if(evidence.base_tests, std::back_inserter(tests),
                          [&](const TestOutcome& test) { return test.file == file; });
     std::set<std::string> outdated;
     for (const auto& id : evidence.outdated) { outdated.insert(without_parameters(id)); }
-    for (ChangedTest& test : changed_tests(before, now, tests, outdated, rules)) {
+    for (ChangedTest& test : changed_tests(before, now, tests, outdated, rules, elsewhere)) {
         test.file = file;
         evidence.changed.push_back(std::move(test));
     }
@@ -80,9 +81,12 @@ private:
     [[nodiscard]] bool is_kernel_file(const std::string& path, const std::string& content) const;
     Result<void> sort_file_with_tests(const std::string& path, const std::string& content);
     Result<void> sort_test_file(const std::string& path, const std::optional<std::string>& content);
+    Result<void> judge_support_files();
+    Result<UsesElsewhere> uses_outside(const std::string& path);
     Result<void> refuse_links();
     Result<void> find_declared_files();
     Result<void> run_tests();
+    Result<void> run_with_former_signatures();
     void judge_tests();
     Result<void> check_rules();
     [[nodiscard]] std::string summary() const;
@@ -97,6 +101,7 @@ private:
     const Language* language_ = nullptr;
     std::map<std::string, std::string> kernel_files_;  ///< Path → content, as the kernel writes them: skeletons, a suite's begin.
     std::set<std::string> files_;                      ///< RED's test files.
+    std::map<std::string, std::pair<std::string, std::string>> support_;  ///< Changed files without outdated tests: before, now.
     RedEvidence evidence_;
     GateReport report_;
 };
@@ -108,9 +113,13 @@ Result<GateReport> RedGate::Judgment::judge() {
     gather_declared();
     AF_CHECK(find_kernel_files());
     AF_CHECK(sort_changes());
+    AF_CHECK(judge_support_files());
     AF_CHECK(refuse_links());
     AF_CHECK(find_declared_files());
-    if (!files_.empty()) { AF_CHECK(run_tests()); }
+    if (!files_.empty()) {
+        AF_CHECK(run_tests());
+        AF_CHECK(run_with_former_signatures());
+    }
     judge_tests();
     if (!evidence_.test_paths.empty()) { AF_CHECK(check_rules()); }
     report_.facts["believed"] = evidence_.run.trusted || files_.empty();
@@ -182,12 +191,60 @@ Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const st
     evidence_.test_paths.push_back(path);
     AF_TRY(const auto base, checkout_.file(before_tree_, path));
     if (!content) { return {}; }
+    const bool has_outdated =
+        std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return id.substr(0, id.find("::")) == path; });
+    if (base && !has_outdated && !evidence_.outdated.empty() && language_->sources.matches(path)) {
+        support_.emplace(path, std::pair(*base, *content));
+        return {};
+    }
     const auto there =
         evidence_.without_new_test && base ? with_new_names(*base, *content, baseline_.request) : base.value_or("");
     const bool lists_sources = path == "CMakeLists.txt" || path.ends_with("/CMakeLists.txt");
     add_changed_tests(evidence_, path, there, lists_sources ? without_added_sources(there, *content) : *content, language_->code);
     if (language_->tests.matches(path)) { files_.insert(path); }
     return {};
+}
+
+/// A fixture or a helper may stand in another file than the outdated tests that it leaves with.
+Result<void> RedGate::Judgment::judge_support_files() {
+    for (const auto& [path, texts] : support_) {
+        AF_TRY(const auto elsewhere, uses_outside(path));
+        const auto there =
+            evidence_.without_new_test ? with_new_names(texts.first, texts.second, baseline_.request) : texts.first;
+        add_changed_tests(evidence_, path, there, texts.second, language_->code, &elsewhere);
+        if (language_->tests.matches(path)) { files_.insert(path); }
+    }
+    return {};
+}
+
+Result<UsesElsewhere> RedGate::Judgment::uses_outside(const std::string& path) {
+    UsesElsewhere elsewhere;
+    std::set<std::string> files;
+    std::set<std::string> outdated;
+    for (const auto& id : evidence_.outdated) {
+        files.insert(id.substr(0, id.find("::")));
+        outdated.insert(without_parameters(id));
+    }
+    for (const auto& file : files) {
+        AF_TRY(const auto before, checkout_.file(before_tree_, file));
+        AF_TRY(const auto now, checkout_.file(call_.tree, file));
+        std::vector<TestOutcome> tests;
+        std::ranges::copy_if(evidence_.base_tests, std::back_inserter(tests),
+                             [&](const TestOutcome& test) { return test.file == file; });
+        const LeavingTests leaving(before.value_or(""), now.value_or(""), tests, outdated, language_->code);
+        for (const auto& part : leaving.parts()) {
+            if (part.kind == LeavingPart::Kind::test && elsewhere.test.empty()) { elsewhere.test = part.id; }
+        }
+        elsewhere.leaving += leaving.left();
+    }
+    constexpr std::size_t most_files = 2000;
+    AF_TRY(const auto all, checkout_.files(call_.tree));
+    for (const auto& file : all) {
+        if (file == path || !language_->belongs_to_tests(file) || elsewhere.staying.size() >= most_files) { continue; }
+        AF_TRY(auto content, checkout_.file(call_.tree, file));
+        if (content) { elsewhere.staying.push_back(std::move(*content)); }
+    }
+    return elsewhere;
 }
 
 Result<void> RedGate::Judgment::refuse_links() {
@@ -220,6 +277,54 @@ Result<void> RedGate::Judgment::run_tests() {
     evidence_.waiting_files = waiting_files(*language_, baseline_.specification, evidence_.run, evidence_.declared_names);
     report_.facts["confinement"] = evidence_.run.confinement;
     report_.facts["notes"] = json::array(evidence_.run.notes.begin(), evidence_.run.notes.end());
+    return {};
+}
+
+/// If a removal takes an argument away, the skeleton already has the declared signature, so a test that the argument is gone
+/// passes. Runs such tests with the former signatures, and whatever else the specification declares.
+Result<void> RedGate::Judgment::run_with_former_signatures() {
+    if (!asks_to_remove(baseline_.request) || !evidence_.run.trusted || evidence_.skeleton_paths.empty()) { return {}; }
+    std::set<std::string> passing;
+    for (const auto& test : evidence_.declared) {
+        if (test.kind != TestKind::fresh) { continue; }
+        for (const auto* outcome : outcomes_of(test, evidence_.run.tests)) {
+            if (outcome->status == TestStatus::passed) { passing.insert(outcome->id); }
+        }
+    }
+    if (passing.empty()) { return {}; }
+    std::vector<SkeletonInterface> added;
+    bool any_changes = false;
+    for (const auto& interface : declarable_interfaces(baseline_.specification)) {
+        const auto alone = gate_.declarations_.skeleton(before_tree_, {interface}, stop_);
+        if (!alone.ok() && !is_undeclarable(alone.error())) { return alone.error(); }
+        bool changes = !alone.ok();
+        for (const auto& [path, content] : alone.ok() ? *alone : std::vector<std::pair<std::string, std::string>>{}) {
+            AF_TRY(const auto base, checkout_.file(before_tree_, path));
+            changes = changes || !changed_line_numbers(base.value_or(""), content).empty();
+        }
+        any_changes = any_changes || changes;
+        if (!changes) { added.push_back(interface); }
+    }
+    if (!any_changes) { return {}; }
+    TestSelection selection{.files = {files_.begin(), files_.end()}, .names = {}, .judged = true, .timeout = {}};
+    selection.purpose = "former-signatures";
+    for (const auto& path : evidence_.skeleton_paths) {
+        AF_TRY(auto base, checkout_.file(before_tree_, path));
+        if (base) { selection.instead[path] = std::move(*base); }
+    }
+    if (!added.empty()) {
+        const auto declared = gate_.declarations_.skeleton(before_tree_, added, stop_);
+        if (!declared.ok() && !is_undeclarable(declared.error())) { return declared.error(); }
+        if (declared.ok()) {
+            for (const auto& [path, content] : *declared) { selection.instead[path] = content; }
+        }
+    }
+    AF_TRY(const auto run, gate_.commands_.run_tests(*language_, call_.tree, selection, stop_));
+    for (const auto& test : run.tests) {
+        if (run.trusted && passing.contains(test.id) && test.status == TestStatus::failed_assertion) {
+            evidence_.failed_before_signature.insert(test.id);
+        }
+    }
     return {};
 }
 

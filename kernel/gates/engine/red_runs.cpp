@@ -37,6 +37,7 @@ Result<void> RedRuns::mark_stub_failures(const Language& language, const std::st
     if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
     auto key = tree + hash_of(json::array(files.begin(), files.end()));
     for (const auto& [file, names] : current_.to_be_changed()) { key += file + hash_of(json::array(names.begin(), names.end())); }
+    for (const auto& file : current_.files_of_removal()) { key += file + "\n"; }
     if (!at_stubs_.contains(key)) {
         std::set<std::string> ids;
         AF_TRY(auto marked, marks_.marked_stubs(language, tree, stop));

@@ -303,9 +303,9 @@ private:
             test.kind == TestKind::guard ? guard(*outcome) : fresh(*outcome);
             if (!test.requirement.empty()) {
                 mapping_[test.requirement].push_back(outcome->id);
-                if (test.kind == TestKind::fresh && outcome->status != TestStatus::passed) {
-                    with_fresh_.insert(test.requirement);
-                }
+                const bool failed =
+                    outcome->status != TestStatus::passed || evidence_.failed_before_signature.contains(outcome->id);
+                if (test.kind == TestKind::fresh && failed) { with_fresh_.insert(test.requirement); }
             }
         }
     }

@@ -52,7 +52,10 @@ struct RedEvidence {
     std::vector<std::string> foreign_paths;   ///< All other changed files.
     TestRun run;                              ///< RED's files on RED's tree.
     std::set<std::string> declared_names;     ///< Names of the specification's interfaces that have a skeleton.
-    std::set<std::string> waiting_files;      ///< Files that do not load or build only because what they test does not exist yet.
+    /// Ids of tests that pass on RED's tree, because the skeleton has a declared signature, and fail at an assertion with the
+    /// signature of the user's commit.
+    std::set<std::string> failed_before_signature;
+    std::set<std::string> waiting_files;  ///< Files that do not load or build only because what they test does not exist yet.
     std::vector<TestOutcome> base_tests;
     std::set<std::string> outdated;    ///< Ids of base_tests that may be changed or removed.
     std::vector<ChangedTest> changed;  ///< Those of base_tests with changed or removed lines.

@@ -114,7 +114,8 @@ struct RepeatedValues {
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
 /// Returns `before` with one name, or part of a name, replaced everywhere as in `now`: `load(1)` for `fetch(1)`, `test_load` for
-/// `test_fetch`. `words` must contain both, and `before` must not contain the new one. Returns it unchanged if that brings it no
+/// `test_fetch`; so are the other forms of the two names, such as `TestFetch`. `words` must contain both names, and `before` must
+/// not contain the new one. Returns it unchanged if that brings it no
 /// closer to `now`.
 [[nodiscard]] std::string with_new_names(std::string_view before, std::string_view now, std::string_view words);
 

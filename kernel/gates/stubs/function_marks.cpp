@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gates/stubs/function_marks.hpp"
 
+#include <algorithm>
+
+#include <re2/re2.h>
+
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "gates/language/source_text.hpp"
@@ -25,6 +29,22 @@ Result<ChangedSources> changed_sources(TreeCheckout& checkout, const Language& l
     return sources;
 }
 
+std::vector<std::string> refusing_functions(std::string_view text, const CodeRules& rules) {
+    static const RE2 refuses(R"(\b(?:raise|throw|abort|exit)\b|\b(?:panic|bail|unreachable)!?\s*\()");
+    const auto read = read_code(text, rules);
+    const auto lines = lines_of(read.code);
+    std::vector<std::string> names;
+    for (const auto& function : function_lines(text, rules)) {
+        for (auto line = function.first; line <= std::min<std::uint64_t>(function.last, lines.size()); ++line) {
+            const auto code = lines[line - 1];
+            if (!RE2::PartialMatch(re2::StringPiece(code.data(), code.size()), refuses)) { continue; }
+            names.push_back(function.name);
+            break;
+        }
+    }
+    return names;
+}
+
 Result<std::map<std::string, std::string>> FunctionMarks::marked_stubs(const Language& language, const std::string& tree,
                                                                        const Stop& stop) {
     constexpr std::size_t most_files = 5000;
@@ -37,7 +57,12 @@ Result<std::map<std::string, std::string>> FunctionMarks::marked_stubs(const Lan
         AF_TRY(auto content, checkout_.file(tree, file));
         if (content && is_valid_utf8(*content)) { contents.emplace(file, std::move(*content)); }
     }
-    return marked_in(language, contents, current_.to_be_changed(), stop);
+    auto named = current_.to_be_changed();
+    for (const auto& file : current_.files_of_removal()) {
+        if (!contents.contains(file)) { continue; }
+        for (auto& name : refusing_functions(contents.at(file), language.code)) { named[file].insert(std::move(name)); }
+    }
+    return marked_in(language, contents, named, stop);
 }
 
 Result<std::map<std::string, std::string>> FunctionMarks::marked_in(const Language& language,

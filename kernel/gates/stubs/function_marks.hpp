@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "gates/engine/current_call.hpp"
 #include "gates/language/language.hpp"
@@ -20,6 +22,9 @@ struct ChangedSources {
 /// Errors: git's own.
 [[nodiscard]] Result<ChangedSources> changed_sources(TreeCheckout& checkout, const Language& language,
                                                      const std::string& red_tree, const std::string& tree);
+
+/// Returns the functions with a statement that raises an error. A removal may take such a check away.
+[[nodiscard]] std::vector<std::string> refusing_functions(std::string_view text, const CodeRules& rules);
 
 /// What a changed function does first when it is called.
 enum class Mark : unsigned char {
@@ -37,7 +42,8 @@ public:
     FunctionMarks(TreeCheckout& checkout, LanguageCommands& commands, const CurrentCall& current)
         : checkout_(checkout), commands_(commands), current_(current) {}
 
-    /// Marks the stubs of a tree's sources, and the functions that the call's specification declares.
+    /// Marks the stubs of a tree's sources, and the functions that the call's specification declares. If the request asks to
+    /// remove something, also functions that refuse something, in the files that the specification names.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree,
                                                                           const Stop& stop);
     /// The same for these contents. Functions in `named` for their file count as stubs, whatever they do.

@@ -15,6 +15,7 @@
 #include "gates/stubs/declarable_interfaces.hpp"
 #include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
+#include "gates/test_quality/test_quality.hpp"
 #include "gates/test_quality/varied_calls.hpp"
 
 namespace agentforge::kernel {
@@ -56,14 +57,43 @@ bool has_loaded(const TestRun& run, const std::string& file) {
            });
 }
 
+/// False if a test of this file, or another one of the run, did not end: then the results of the others say nothing.
+bool has_ended(const TestRun& run, const std::string& file) {
+    static const RE2 endless("never ended|did not finish within");
+    const bool any_waits = std::ranges::any_of(run.tests, [&](const TestOutcome& test) {
+        return test.file == file && test.status == TestStatus::error && RE2::PartialMatch(test.message, endless);
+    });
+    return !any_waits && !RE2::PartialMatch(run.distrust, endless);
+}
+
 /// Runs a test file without what had to leave with its outdated tests: its former version does not load, because it imports or
 /// calls something that the change removes.
 class FormerFileRuns {
 public:
     using Run = std::function<Result<TestRun>(const std::string& content)>;
     FormerFileRuns(const LeavingTests& leaving, std::string file, const std::vector<TestOutcome>& neighbours,
-                   const std::set<std::string>& outdated, Run run)
-        : leaving_(leaving), file_(std::move(file)), neighbours_(neighbours), outdated_(outdated), run_(std::move(run)) {}
+                   const std::set<std::string>& outdated, const CodeRules& rules, Run run)
+        : leaving_(leaving),
+          file_(std::move(file)),
+          neighbours_(neighbours),
+          outdated_(outdated),
+          rules_(rules),
+          run_(std::move(run)) {}
+
+    /// For a file in whose run a test did not end, so no result counts: judges the tests that stay without the outdated ones, and
+    /// these one by one. Returns false if that says nothing, either.
+    Result<bool> judge_apart(TestQualityEvidence& evidence) {
+        std::set<std::size_t> others;
+        for (std::size_t at = 0; at < leaving_.parts().size(); ++at) {
+            const auto kind = leaving_.parts()[at].kind;
+            if (kind == LeavingPart::Kind::definition || kind == LeavingPart::Kind::import) { others.insert(at); }
+        }
+        AF_TRY(const auto rest, run_(leaving_.rest(others)));
+        if (!has_loaded(rest, file_) || !has_ended(rest, file_)) { return false; }
+        add_former_failures(neighbours_, file_, rest, evidence);
+        AF_CHECK(put_tests_back(evidence));
+        return true;
+    }
 
     Result<void> judge(TestQualityEvidence& evidence) {
         const auto& parts = leaving_.parts();
@@ -78,13 +108,18 @@ public:
             add_former_failures(neighbours_, file_, whole, evidence);
             return put_back(others, evidence);
         }
-        AF_TRY(const auto rest, run_(leaving_.rest()));
+        builds_ = true;
+        AF_TRY(const auto rest, run_(text_with({})));
         add_former_failures(neighbours_, file_, rest, evidence);
         AF_CHECK(put_tests_back(evidence));
         return put_back({}, evidence);
     }
 
 private:
+    [[nodiscard]] std::string text_with(const std::set<std::size_t>& back) const {
+        return builds_ ? leaving_.rest_that_builds(back, rules_) : leaving_.rest(back);
+    }
+
     void add_outcomes(const TestRun& run, TestQualityEvidence& evidence) const {
         for (const auto& test : run.tests) {
             if (outdated_.contains(test.id)) { evidence.outdated.push_back(test); }
@@ -100,14 +135,20 @@ private:
         for (std::size_t at = 0; at < parts.size(); ++at) {
             const auto kind = parts[at].kind;
             if (kind == LeavingPart::Kind::test) { tests.push_back(at); }
-            if (kind == LeavingPart::Kind::suite || kind == LeavingPart::Kind::definition) { helpers.insert(at); }
+            const bool is_helper = kind == LeavingPart::Kind::suite || kind == LeavingPart::Kind::definition;
+            if (is_helper || (kind == LeavingPart::Kind::import && !builds_)) { helpers.insert(at); }
         }
         tests.resize(std::min(tests.size(), most));
         for (const auto at : tests) {
             auto with = helpers;
             with.insert(at);
-            AF_TRY(auto run, run_(leaving_.rest(with)));
-            if (!has_loaded(run, file_) && !helpers.empty()) { AF_TRY(run, run_(leaving_.rest({at}))); }
+            // In the end without the imports that it needs: in Python or JavaScript, it then fails when it runs.
+            std::set<std::string> tried;
+            TestRun run;
+            for (auto& text : {text_with(with), text_with({at}), leaving_.rest(with), leaving_.rest({at})}) {
+                if (has_loaded(run, file_) || !tried.insert(text).second) { continue; }
+                AF_TRY(run, run_(text));
+            }
             std::erase_if(run.tests, [&](const TestOutcome& test) { return without_parameters(test.id) != parts[at].id; });
             if (has_loaded(run, file_)) { add_outcomes(run, evidence); }
         }
@@ -119,12 +160,15 @@ private:
         constexpr std::size_t most = 5;
         const auto& parts = leaving_.parts();
         std::size_t tried = 0;
+        const auto without = text_with(with);
         for (std::size_t at = 0; at < parts.size() && tried < most; ++at) {
             if (with.contains(at) || parts[at].kind == LeavingPart::Kind::test || !parts[at].replacement.empty()) { continue; }
             auto back = with;
             back.insert(at);
+            const auto text = text_with(back);
+            if (text == without) { continue; }  // Go refuses an import that nothing uses.
             ++tried;
-            AF_TRY(const auto run, run_(leaving_.rest(back)));
+            AF_TRY(const auto run, run_(text));
             if (has_loaded(run, file_)) { add_former_failures(neighbours_, file_, run, evidence); }
         }
         return {};
@@ -134,7 +178,9 @@ private:
     std::string file_;
     const std::vector<TestOutcome>& neighbours_;
     const std::set<std::string>& outdated_;
+    const CodeRules& rules_;
     Run run_;
+    bool builds_ = false;  ///< Each text must have the imports that it uses.
 };
 
 }  // namespace
@@ -164,6 +210,19 @@ Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const Language& l
     return ids;
 }
 
+Result<std::map<std::string, std::string>> AlteredRuns::former_support(const Language& language, const GateCall& call,
+                                                                       const std::map<std::string, std::string>& besides) {
+    std::map<std::string, std::string> files;
+    AF_TRY(const auto changes, checkout_.changes(call.baseline->base_tree, call.tree));
+    for (const auto& change : changes) {
+        const auto& path = change.old_path.empty() ? change.path : change.old_path;
+        if (besides.contains(path) || !language.belongs_to_tests(path) || !language.sources.matches(path)) { continue; }
+        AF_TRY(auto content, checkout_.file(call.baseline->base_tree, path));
+        if (content) { files.emplace(path, std::move(*content)); }
+    }
+    return files;
+}
+
 Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvidence& green, TestQualityEvidence& evidence,
                                            const Stop& stop) {
     AF_TRY(const auto* found, languages_.of(call.tree));
@@ -180,26 +239,39 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
         old_files.emplace(before.file, std::move(*content));
     }
     if (ids.empty()) { return {}; }
+    AF_TRY(auto support, former_support(*found, call, old_files));
     const auto run_files = [&](std::map<std::string, std::string> files) {
         TestSelection selection;
         for (const auto& [file, content] : files) { selection.files.push_back(file); }
+        for (const auto& [file, content] : support) { files.emplace(file, content); }
         selection.instead = std::move(files);
         selection.purpose = "removed-tests";
+        // A test of what is gone may wait for ever.
+        selection.at_most =
+            std::max(std::chrono::seconds(120), std::chrono::duration_cast<std::chrono::seconds>(5 * green.run.duration));
         return commands_.run_tests(*found, call.tree, selection, stop);
     };
-    AF_TRY(const auto together, run_files(old_files));
+    AF_TRY(auto together, run_files(old_files));
+    const bool all_loaded = std::ranges::all_of(old_files, [&](const auto& file) { return has_loaded(together, file.first); });
+    if (!support.empty() && !all_loaded) {
+        // The former fixtures may use what is gone.
+        support.clear();
+        AF_TRY(together, run_files(old_files));
+    }
     const auto neighbours = neighbours_of_outdated(green, outdated);
     for (const auto& [file, content] : old_files) {
         // A file that does not build must not hide what another one shows.
         auto run = together;
-        if (!is_built(together) && old_files.size() > 1) { AF_TRY(run, run_files({{file, content}})); }
+        if ((!is_built(together) || !together.trusted) && old_files.size() > 1) { AF_TRY(run, run_files({{file, content}})); }
+        const bool ended = has_ended(run, file);
         for (const auto& test : run.tests) {
-            if (run.trusted && test.file == file && ids.contains(test.id)) {
+            const bool counts = run.trusted && (ended || !outdated.contains(test.id));
+            if (counts && test.file == file && ids.contains(test.id)) {
                 (outdated.contains(test.id) ? evidence.outdated : evidence.removed).push_back(test);
             }
         }
         AF_TRY(const auto now, checkout_.file(call.tree, file));
-        if (has_loaded(run, file) || !now) {
+        if ((ended && has_loaded(run, file)) || !now) {
             add_former_failures(neighbours, file, run, evidence);
             continue;
         }
@@ -213,9 +285,15 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
             add_former_failures(neighbours, file, run, evidence);
             continue;
         }
-        AF_CHECK(FormerFileRuns(leaving, file, neighbours, outdated, [&](const std::string& text) {
-                     return run_files({{file, text}});
-                 }).judge(evidence));
+        FormerFileRuns parts(leaving, file, neighbours, outdated, found->code, [&](const std::string& text) {
+            return run_files({{file, text}});
+        });
+        if (ended) {
+            AF_CHECK(parts.judge(evidence));
+            continue;
+        }
+        AF_TRY(const bool judged, parts.judge_apart(evidence));
+        if (!judged) { add_former_failures(neighbours, file, run, evidence); }
     }
     return {};
 }
@@ -268,6 +346,18 @@ Result<void> AlteredRuns::run_with_other_expectations(const GateCall& call, cons
         }
     }
     evidence.any_value_accepted = decisive && seen > 0 && passed == seen;
+    if (!asks_to_remove(call.baseline->request) || (!evidence.any_value_accepted && evidence.accepting_other_literals.empty())) {
+        return {};
+    }
+    // A test that something is gone passes with any other name. It compares if it also passes with it before the removal.
+    AF_TRY(const auto before, commands_.run_tests(*found, call.baseline->compared_tree(), selection, stop));
+    std::set<std::string> comparing;
+    for (const auto& test : before.tests) {
+        const bool is_new = fresh.contains(without_parameters(test.id));
+        if (before.trusted && is_new && test.status == TestStatus::passed) { comparing.insert(test.id); }
+    }
+    if (!comparing.empty()) { evidence.any_value_accepted = false; }
+    std::erase_if(evidence.accepting_other_literals, [&](const std::string& id) { return comparing.contains(id); });
     return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 
@@ -40,6 +41,9 @@ public:
                                           const Stop& stop);
 
 private:
+    /// Returns the former texts of changed test files, without those in `besides`: their fixtures and helpers.
+    [[nodiscard]] Result<std::map<std::string, std::string>> former_support(const Language& language, const GateCall& call,
+                                                                            const std::map<std::string, std::string>& besides);
     /// Returns the ids of outdated tests whose lines the task has changed or removed.
     [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const Language& language, const GateCall& call);
 

@@ -8,6 +8,8 @@
 #include <re2/re2.h>
 
 #include "gates/removal/source_lines.hpp"
+#include "gates/test_quality/import_text.hpp"
+#include "gates/test_quality/name_uses.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -58,100 +60,6 @@ std::vector<std::string> name_parts(const TestOutcome& test, const std::string& 
         }
     }
     return parts;
-}
-
-/// An import: its frame (the module, and what stands around the names) and its names as written (`a as b`).
-struct ImportText {
-    std::string frame;
-    std::vector<std::string> items;  ///< Empty: it gives no single names.
-    bool textual = false;            ///< `#include`.
-};
-
-std::string in_one_line(const std::vector<std::string>& lines, std::size_t first, std::size_t last) {
-    static const RE2 spaces(R"(\s+)");
-    std::string text;
-    for (auto at = first; at <= last; ++at) { text += lines[at] + " "; }
-    RE2::GlobalReplace(&text, spaces, " ");
-    auto content = content_of_line(text);
-    while (content.ends_with(';')) { content = content_of_line(content.substr(0, content.size() - 1)); }
-    return std::string(content);
-}
-
-/// Adds the names of an import's list. Those within braces are marked, since braces change what a name means.
-void add_items(std::string_view clause, std::vector<std::string>& items) {
-    bool braces = false;
-    std::string item;
-    const auto take = [&] {
-        if (const auto text = content_of_line(item); !text.empty()) { items.push_back((braces ? "{" : "") + std::string(text)); }
-        item.clear();
-    };
-    for (const char c : clause) {
-        if (c == ',' || c == '{' || c == '}' || c == '(' || c == ')') {
-            take();
-            if (c == '{') { braces = true; }
-            if (c == '}') { braces = false; }
-        } else {
-            item += c;
-        }
-    }
-    take();
-}
-
-bool begins_import(std::string_view line) {
-    static const RE2 begins(
-        R"(^\s*(?:import\b|from\s+\S+\s+import\b|#\s*include\b|(?:pub(?:\([^)]*\))?\s+)?use\s+[\w:]|using\s+[\w:]|(?:const|let|var)\s+[^=]*=\s*(?:await\s+)?(?:require|import)\s*\())");
-    return RE2::PartialMatch(leaving_piece(line), begins);
-}
-
-/// `text`: an import in one line.
-ImportText read_import(const std::string& text) {
-    ImportText import;
-    std::string head;
-    std::string names;
-    std::string tail;
-    static const RE2 include(R"(#\s*include\b.*)");
-    static const RE2 python(R"((from \S+ import) (.*))");
-    static const RE2 script(R"((import(?: type)?) (.*?) ?(from ?["'`].*))");
-    static const RE2 required(R"((const|let|var) (.*?) ?(= ?(?:await )?(?:require|import) ?\(.*\)))");
-    static const RE2 braces(R"(((?:pub(?:\([^)]*\))? )?use [\w:]*::)\{([^{}]*)\})");
-    static const RE2 path(R"(((?:pub(?:\([^)]*\))? )?use (?:\w+::)*)(\w+(?: as \w+)?))");
-    static const RE2 java(R"((import(?: static)?) ([\w.]+))");
-    static const RE2 modules(R"((import) ([\w.]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*))");
-    static const RE2 go(R"((import) ((?:\w+ )?"[^"]+"))");
-    static const RE2 other(R"((using) (\w[\w:]*::\w+))");
-    if (RE2::FullMatch(text, include)) {
-        import.frame = text;
-        import.textual = true;
-    } else if (RE2::FullMatch(text, python, &head, &names) || RE2::FullMatch(text, script, &head, &names, &tail) ||
-               RE2::FullMatch(text, required, &head, &names, &tail) || RE2::FullMatch(text, modules, &head, &names)) {
-        import.frame = head + " " + tail;
-        add_items(names, import.items);
-    } else if (RE2::FullMatch(text, braces, &head, &names) || RE2::FullMatch(text, path, &head, &names) ||
-               RE2::FullMatch(text, java, &head, &names) || RE2::FullMatch(text, go, &head, &names) ||
-               RE2::FullMatch(text, other, &head, &names)) {
-        import.frame = head;
-        add_items(names, import.items);
-    } else {
-        import.frame = text;
-    }
-    // With `*` or `_` nobody knows which names it gives.
-    if (std::ranges::any_of(import.items, [](const std::string& item) {
-            return item == "*" || item == "{*" || item.starts_with("_ ") || item == "_" || item.starts_with("self");
-        })) {
-        import.frame = text;
-        import.items.clear();
-    }
-    return import;
-}
-
-/// Returns the name that code uses for an imported one: `b` for `a as b`, `span` for `"example.com/span"`.
-std::string bound_name(const std::string& item) {
-    static const RE2 go(R"(\{?(\w+) "[^"]+")");
-    static const RE2 last(R"(([\w$]+)\W*$)");
-    std::string name;
-    if (RE2::FullMatch(item, go, &name)) { return name; }
-    RE2::PartialMatch(item, last, &name);
-    return name;
 }
 
 /// Returns the names that a line outside tests defines, or nothing if it may do something else.
@@ -288,7 +196,9 @@ struct LeavingTests::Reader {
             while (next < written.size() && is_blank_line(blanked[next]) && !in_text[next]) { ++next; }
             if (next == written.size()) { return last; }
             static const RE2 continues(R"(^\s*(?:[.)\]}{?:+]|&&|\|\||=>))");
-            if (margin_of_line(written[next]) > margin || RE2::PartialMatch(blanked[next], continues)) { continue; }
+            const auto begins = margin_of_line(written[next]);
+            // A bracket further to the left ends what is around the statement: the class of the last test in it.
+            if (begins > margin || (begins == margin && RE2::PartialMatch(blanked[next], continues))) { continue; }
             return last;
         }
         return last;
@@ -308,14 +218,39 @@ struct LeavingTests::Reader {
         return count_of(from, first, last) < from.count_of(from, first, last);
     }
 
-    /// True if code or a text has this name. `texts`: also a text that is not code.
-    [[nodiscard]] bool uses(const std::string& name, bool texts) const {
+    /// `among`: the lines to read, or null.
+    [[nodiscard]] bool uses(const FormerName& former, const std::vector<bool>* among = nullptr) const {
+        return may_mean({.code = code,
+                         .blanked = blanked,
+                         .imports = imports,
+                         .among = among,
+                         .is_indented = is_python(),
+                         .is_go = is_go(),
+                         .is_c = rules_.preprocessor},
+                        former);
+    }
+
+    /// True if the file uses this name of an import.
+    [[nodiscard]] bool uses(const std::string& name, const std::vector<bool>* among = nullptr) const {
+        return uses(FormerName{.name = name, .is_fixture = is_python()}, among);
+    }
+
+    [[nodiscard]] bool is_python() const { return rules_.comment_begins.empty(); }
+    [[nodiscard]] bool is_go() const { return std::ranges::any_of(code, is_go_package); }
+
+    [[nodiscard]] std::vector<ImportStatement> import_statements() const {
+        const bool go = is_go();
+        std::vector<ImportStatement> found;
         for (std::size_t at = 0; at < written.size(); ++at) {
-            if (imports[at]) { continue; }
-            const bool fills_in = written[at].find('{') != std::string::npos;  // `f"{name}"`
-            if (has_name(texts || fills_in ? code[at] : blanked[at], name)) { return true; }
+            if (!imports[at]) { continue; }
+            const auto last = end_of_statement(at);
+            const std::vector<std::string> lines(code.begin() + static_cast<std::ptrdiff_t>(at),
+                                                 code.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+            auto [text, import] = go ? read_go_import(lines) : read_import(lines);
+            found.push_back({at, last, margin_of_line(written[at]), std::move(text), std::move(import)});
+            at = last;
         }
-        return false;
+        return found;
     }
 
     const CodeRules& rules_;
@@ -328,7 +263,7 @@ struct LeavingTests::Reader {
 };
 
 LeavingTests::LeavingTests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
-                           const std::set<std::string>& outdated, const CodeRules& rules) {
+                           const std::set<std::string>& outdated, const CodeRules& rules, const UsesElsewhere* elsewhere) {
     if (rules.empty() || before == now) { return; }
     const Reader old(before, rules);
     const Reader fresh(now, rules);
@@ -336,12 +271,13 @@ LeavingTests::LeavingTests(std::string_view before, std::string_view now, const 
     leaving_.assign(lines_.size(), false);
     find_places(old, tests);
     find_tests(old, fresh, outdated);
+    const bool any_leaves = !parts_.empty();
+    if (any_leaves) { find_suites(old, fresh, outdated); }
+    if (any_leaves || elsewhere != nullptr) { find_definitions(old, fresh, any_leaves ? nullptr : elsewhere); }
     if (parts_.empty()) {
         find_imports(old, fresh, true);
         return;
     }
-    find_suites(old, fresh, outdated);
-    find_definitions(old, fresh);
     find_imports(old, fresh, false);
     take_blanks(old);
 }
@@ -443,7 +379,13 @@ void LeavingTests::find_suites(const Reader& before, const Reader& now, const st
     }
 }
 
-void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
+void LeavingTests::find_definitions(const Reader& before, const Reader& now, const UsesElsewhere* elsewhere) {
+    std::string leaving = elsewhere != nullptr ? elsewhere->leaving : std::string();
+    const auto leaves_elsewhere = [&](const std::string& name) {
+        return elsewhere == nullptr ||
+               (has_name(leaving, name) &&
+                std::ranges::none_of(elsewhere->staying, [&](const std::string& text) { return has_name(text, name); }));
+    };
     const auto is_in_a_test = [&](std::size_t at) {
         return std::ranges::any_of(places_, [&](const TestPlace& place) { return at >= place.first && at <= place.last; });
     };
@@ -462,6 +404,7 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         }
         return true;
     };
+    const auto staying = lines_of_staying_tests();
     for (std::size_t at = 0; at < lines_.size(); ++at) {
         if (leaving_[at] || before.in_text[at] || before.imports[at] || is_in_a_test(at)) { continue; }
         const auto names = names_defined(before.blanked[at]);
@@ -475,47 +418,43 @@ void LeavingTests::find_definitions(const Reader& before, const Reader& now) {
         for (auto line = first; line < at; ++line) {
             plain = plain && (before.is_comment(line) || is_harmless_annotation(lines_[line]));
         }
-        for (const auto& name : names) { plain = plain && !acts_by_its_name(name) && !now.uses(name, true); }
+        bool is_fixture = false;
+        for (auto line = first; line < at; ++line) { is_fixture = is_fixture || has_name(lines_[line], "fixture"); }
+        for (const auto& name : names) {
+            const FormerName former{
+                .name = name, .is_member = margin_of_line(lines_[at]) > 0, .is_fixture = is_fixture, .in_texts = true};
+            plain =
+                plain && leaves_elsewhere(name) && !acts_by_its_name(name) && !now.uses(former) && !before.uses(former, &staying);
+        }
         if (is_type_header(before.blanked[at])) {
             // Its base may register it.
             static const RE2 registers(R"(\b(?:metaclass|Meta|Registry|Plugin)\b)");
             plain = plain && !RE2::PartialMatch(before.blanked[at], registers);
         }
-        if (plain) { add(LeavingPart::Kind::definition, first, last); }
+        if (plain) {
+            add(LeavingPart::Kind::definition, first, last);
+            for (auto line = first; line <= last; ++line) { leaving += lines_[line] + "\n"; }
+        }
         at = last;
     }
 }
 
 void LeavingTests::find_imports(const Reader& before, const Reader& now, bool only_added) {
-    struct Statement {
-        std::size_t first;
-        std::size_t last;
-        ImportText import;
-        std::string text;
+    const auto olds = before.import_statements();
+    const auto news = now.import_statements();
+    const auto same_place = [](const ImportStatement& one, const ImportStatement& other) {
+        return one.margin == other.margin && one.import.frame == other.import.frame;
     };
-    const auto statements = [](const Reader& reader) {
-        std::vector<Statement> found;
-        for (std::size_t at = 0; at < reader.written.size(); ++at) {
-            if (!reader.imports[at]) { continue; }
-            const auto last = reader.end_of_statement(at);
-            // Go's list of packages: a line is an import.
-            if (content_of_line(reader.blanked[at]) == "import (") {
-                for (auto line = at + 1; line < last; ++line) {
-                    const auto text = in_one_line(reader.code, line, line);
-                    if (!text.empty()) { found.push_back({line, line, read_import("import " + text), text}); }
-                }
-            } else {
-                const auto text = in_one_line(reader.code, at, last);
-                found.push_back({at, last, read_import(text), text});
-            }
-            at = last;
-        }
-        return found;
+    const auto stays = [&](const ImportStatement& old) {
+        return std::ranges::any_of(news, [&](const ImportStatement& each) { return each.text == old.text; });
     };
-    const auto olds = statements(before);
-    const auto news = statements(now);
-    const auto in = [](const std::vector<Statement>& all, const std::string& text) {
-        return std::ranges::any_of(all, [&](const Statement& each) { return each.text == text; });
+    const auto is_changed = [&](const ImportStatement& each) {
+        return std::ranges::none_of(olds, [&](const ImportStatement& old) { return each.text == old.text; });
+    };
+    const auto is_among = [&](const std::vector<ImportStatement>& all, const ImportStatement& like, const std::string& item) {
+        return std::ranges::any_of(all, [&](const ImportStatement& each) {
+            return same_place(each, like) && std::ranges::find(each.import.items, item) != each.import.items.end();
+        });
     };
     const auto is_new_name = [&](const std::string& name) {
         for (std::size_t line = 0; line < lines_.size(); ++line) {
@@ -523,30 +462,40 @@ void LeavingTests::find_imports(const Reader& before, const Reader& now, bool on
         }
         return true;
     };
+    const auto staying = lines_of_staying_tests();
     std::set<std::size_t> taken;
     for (const auto& old : olds) {
-        if (in(news, old.text) || leaving_[old.first]) { continue; }
-        std::size_t partner = news.size();
-        for (std::size_t at = 0; at < news.size(); ++at) {
-            const bool fits = news[at].import.frame == old.import.frame && !news[at].import.items.empty();
-            if (fits && !taken.contains(at) && !in(olds, news[at].text)) { partner = std::min(partner, at); }
-        }
-        const std::vector<std::string> none;
-        const auto& kept = partner < news.size() ? news[partner].import.items : none;
+        if (stays(old) || leaving_[old.first]) { continue; }
         bool may = (old.import.textual && !only_added) || !old.import.items.empty();
+        std::vector<std::string> lost;
         for (const auto& item : old.import.items) {
-            if (std::ranges::find(kept, item) == kept.end()) { may = may && !only_added && !now.uses(bound_name(item), false); }
+            if (is_among(news, old, item)) { continue; }
+            const auto name = bound_name(item);
+            may = may && !only_added && !name.empty() && !now.uses(name) && !before.uses(name, &staying);
+            lost.push_back(name);
         }
-        for (const auto& item : kept) {
-            const bool added = std::ranges::find(old.import.items, item) == old.import.items.end();
-            if (added) { may = may && is_new_name(bound_name(item)); }
+        // What stands in its place: statements with its other names, or with other names of the same module.
+        std::vector<std::size_t> successors;
+        for (std::size_t at = 0; at < news.size(); ++at) {
+            const auto& each = news[at];
+            if (!same_place(each, old) || each.import.items.empty() || !is_changed(each)) { continue; }
+            const bool shares = std::ranges::any_of(old.import.items, [&](const std::string& item) {
+                return std::ranges::find(each.import.items, item) != each.import.items.end();
+            });
+            if (!shares && !names_module(each.import)) { continue; }
+            successors.push_back(at);
+            for (const auto& item : each.import.items) {
+                if (!is_among(olds, old, item)) { may = may && is_new_name(bound_name(item)); }
+            }
         }
         if (!may) { continue; }
         add(LeavingPart::Kind::import, old.first, old.last);
-        if (partner == news.size()) { continue; }
-        taken.insert(partner);
-        for (auto line = news[partner].first; line <= news[partner].last; ++line) {
-            parts_.back().replacement += now.written[line] + "\n";
+        parts_.back().names = std::move(lost);
+        for (const auto at : successors) {
+            if (!taken.insert(at).second) { continue; }
+            for (auto line = news[at].first; line <= news[at].last; ++line) {
+                parts_.back().replacement += now.written[line] + "\n";
+            }
         }
     }
 }
@@ -567,10 +516,54 @@ void LeavingTests::take_blanks(const Reader& before) {
     }
 }
 
+std::string LeavingTests::left() const {
+    std::string text;
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
+        if (leaving_[at]) { text += lines_[at] + "\n"; }
+    }
+    return text;
+}
+
+std::vector<bool> LeavingTests::lines_of_staying_tests() const {
+    std::vector<bool> staying(lines_.size(), false);
+    for (std::size_t at = 0; at < lines_.size(); ++at) { staying[at] = is_in_staying_test(at + 1); }
+    return staying;
+}
+
 bool LeavingTests::is_in_staying_test(std::uint64_t line) const {
     return std::ranges::any_of(places_, [&](const TestPlace& place) {
         return staying_.contains(place.id) && line >= place.first + 1 && line <= place.last + 1;
     });
+}
+
+std::string LeavingTests::rest_that_builds(std::set<std::size_t> back, const CodeRules& rules) const {
+    auto text = rest(back);
+    const Reader reader(text, rules);
+    for (std::size_t at = 0; at < parts_.size(); ++at) {
+        const auto& names = parts_[at].names;
+        if (std::ranges::any_of(names, [&](const std::string& name) { return reader.uses(name); })) { back.insert(at); }
+    }
+    text = rest(back);
+    const Reader whole(text, rules);
+    return without_unused_go_imports(whole);
+}
+
+/// Go refuses a file with an import that it does not use.
+std::string LeavingTests::without_unused_go_imports(const Reader& reader) {
+    const bool is_go = reader.is_go();
+    std::vector<bool> unused(reader.written.size(), false);
+    for (std::size_t at = 0; is_go && at < reader.written.size(); ++at) {
+        if (!reader.imports[at]) { continue; }
+        const auto packages = go_imports_in(reader.code[at]);
+        if (packages.size() != 1) { continue; }
+        const auto names = names_of_go_package(packages.front());
+        unused[at] = !names.empty() && std::ranges::none_of(names, [&](const auto& name) { return reader.uses(name); });
+    }
+    std::string text;
+    for (std::size_t at = 0; at < reader.written.size(); ++at) {
+        if (!unused[at]) { text += reader.written[at] + "\n"; }
+    }
+    return text;
 }
 
 std::string LeavingTests::rest(const std::set<std::size_t>& back) const {

@@ -502,6 +502,7 @@ private:
     static bool has_tolerance(const Line& line);
     void choose();
     void choose_last_operand();
+    [[nodiscard]] bool are_in_one_bracket() const;
     void choose_decimal();
     [[nodiscard]] bool is_decisive(const CodeLiteral& literal) const;
 
@@ -526,9 +527,17 @@ void ExpectedLiterals::choose() {
     } else if (!compares_with_itself(line_)) {
         chosen_ = outermost(all_, line_, begin_);
     }
-    const bool arguments = chosen_.size() > 1 && depth_at(line_, chosen_.front()->begin - begin_) == 1;
+    const bool arguments = chosen_.size() > 1 && depth_at(line_, chosen_.front()->begin - begin_) == 1 && are_in_one_bracket();
     if (arguments && are_all_arguments(text_, chosen_)) { chosen_.clear(); }
     if (chosen_.size() > 1 && !arguments) { choose_last_operand(); }
+}
+
+/// False for `f("a") == ["a"]`, where both literals are within brackets, but not within the same ones.
+bool ExpectedLiterals::are_in_one_bracket() const {
+    for (auto at = chosen_.front()->end - begin_; at < chosen_.back()->begin - begin_; ++at) {
+        if (depth_at(line_, at) == 0) { return false; }
+    }
+    return true;
 }
 
 /// Chooses the expected value: the last literal, or an earlier one separated from it only by commas (elements of a list, or a

@@ -296,9 +296,10 @@ LackingLines lacking_besides(const LeavingTests& leaving, const LackingLines& wh
 }  // namespace
 
 std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now, const std::vector<TestOutcome>& tests,
-                                       const std::set<std::string>& outdated, const CodeRules& rules) {
+                                       const std::set<std::string>& outdated, const CodeRules& rules,
+                                       const UsesElsewhere* elsewhere) {
     const LackingLines whole = lacking_lines(before, now, tests);
-    const LeavingTests leaving(before, now, tests, outdated, rules);
+    const LeavingTests leaving(before, now, tests, outdated, rules, elsewhere);
     if (leaving.empty()) { return tests_with(whole); }
     // Shows each outdated test with its lines, and the first one with what leaves with the tests.
     std::vector<ChangedTest> changed;
@@ -310,6 +311,8 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
             changed.push_back(found != all.end() ? *found : ChangedTest{.id = part.id, .line = part.first});
             continue;
         }
+        const bool leaves_alone = elsewhere != nullptr && part.kind == LeavingPart::Kind::definition;
+        if (changed.empty() && leaves_alone) { changed.push_back({.id = elsewhere->test, .line = part.first}); }
         if (changed.empty()) { continue; }  // Names were added to an import.
         auto& test = changed.front();
         for (auto line = part.first; line <= part.last; ++line) {

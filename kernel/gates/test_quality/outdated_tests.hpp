@@ -16,6 +16,8 @@
 
 namespace agentforge::kernel {
 
+struct UsesElsewhere;
+
 /// An existing test with lines that a task changed or removed.
 struct ChangedTest {
     std::string id;                        ///< Empty: the lines belong to no known test.
@@ -31,10 +33,12 @@ struct ChangedTest {
 /// Returns the tests of one file with changed or removed lines, in file order. Lines before the first test come first, without an
 /// id. `tests`: those of the file before the task. A line belongs to the last test that begins above it. A test begins with the
 /// first line that has its name, or with the annotations and comments directly above. Added and moved lines change no test.
-/// What leaves with `outdated` tests (ids without parameters; LeavingTests) counts as lines of the first of them.
+/// What leaves with `outdated` tests (ids without parameters; LeavingTests) counts as lines of the first of them. `elsewhere`:
+/// for a file without such tests; may be null.
 [[nodiscard]] std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view now,
                                                      const std::vector<TestOutcome>& tests,
-                                                     const std::set<std::string>& outdated = {}, const CodeRules& rules = {});
+                                                     const std::set<std::string>& outdated = {}, const CodeRules& rules = {},
+                                                     const UsesElsewhere* elsewhere = nullptr);
 
 /// Returns `now`, but as in `before` the lines of a CMakeLists.txt that differ only by more source files in a list: a test file
 /// is added to its program. A source file is a word such as `port_test.cpp`, without `..`.

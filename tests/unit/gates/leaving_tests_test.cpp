@@ -2,6 +2,7 @@
 // What may leave a test file together with outdated tests, and what may not.
 #include "gates/test_quality/leaving_tests.hpp"
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -166,6 +167,148 @@ TEST(LeavingTests, a_helper_that_a_staying_test_needs_is_refused) {
     EXPECT_THAT(pytest_file.refused(without_legacy({{"one == other", "True"}})), Not(IsEmpty()));
 }
 
+std::string without_blanks(std::string text) {
+    for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
+    return text;
+}
+
+/// A helper whose name the new tests use for something else.
+struct NamesakeCase {
+    std::string language;
+    std::string helper;
+    std::string fresh;  ///< Lines of a new test.
+    bool may_leave = true;
+};
+
+TEST(LeavingTests, a_helper_may_leave_although_something_else_has_its_name) {
+    const std::string python = "def parameters(text):\n    return parse(text)[2]\n\n\n";
+    const std::string node = "function parameters(text) {\n  return parse(text)[2];\n}\n\n";
+    const std::string go = "func parameters(text string) int {\n\treturn parse(text)\n}\n\n";
+    const std::string java = "    private static int parameters(String text) {\n        return parse(text);\n    }\n\n";
+    const std::string cpp = "static int parameters(int text) {\n    return parse(text);\n}\n\n";
+    const std::vector<NamesakeCase> cases = {
+        {"python", python, "def header(name, **parameters):\n    return Header(name, parameters=parameters)\n"},
+        {"python", python, "def test_new():\n    assert parse(\"a\").parameters[\"b\"] == 1\n"},
+        {"python", python, "def test_new():\n    parameters = {}\n    assert parse(\"a\") == parameters\n"},
+        {"python", python, "def test_new():\n    for parameters in rows:\n        assert parse(parameters)\n"},
+        {"python", python, "def test_new():\n    assert parameters(\"a\") == 1\n", false},
+        {"python", python, "def test_new(value=parameters):\n    assert value\n", false},
+        {"python", python, "def test_new():\n    assert parse(parameters)\n", false},
+        {"python", python, "def parameters(text):\n    return {}\n", false},
+        {"python", python, "parameters = dict\n", false},
+        {"python", python, "from fake import *\n\n\ndef test_new():\n    assert getattr(here, \"parameters\")\n", false},
+        {"python", "@pytest.fixture\n" + python, "def test_new(parameters):\n    assert parameters\n", false},
+        {"javascript", node, "test('new', () => {\n  assert.deepEqual(parse('a'), { name: 1, parameters: 2 });\n});\n"},
+        {"javascript", node, "test('new', () => {\n  const { parameters } = parse('a');\n  assert.equal(parameters, 2);\n});\n"},
+        {"javascript", node, "rows.forEach((parameters) => {\n  check(parameters);\n});\n"},
+        {"javascript", node, "test('new', () => {\n  assert.deepEqual(parse('a'), { parameters });\n});\n", false},
+        {"javascript", node, "test('new', () => {\n  {\n    const parameters = 1;\n  }\n  check(parameters);\n});\n", false},
+        {"go", go, "func TestNew(t *testing.T) {\n\tparameters := 1\n\tif parse(\"a\") != parameters {\n\t\tt.Fail()\n\t}\n}\n"},
+        {"go", go, "func TestNew(t *testing.T) {\n\tif parse(\"a\").parameters != 1 {\n\t\tt.Fail()\n\t}\n}\n"},
+        {"go", go, "func TestNew(t *testing.T) {\n\tparameters := parameters(\"a\")\n\t_ = parameters\n}\n", false},
+        {"java", java,
+         "    @Test\n    public void fresh() {\n        int parameters = 1;\n        assertEquals(parameters, parse(\"a\"));\n    }\n"},
+        {"java", java, "    @Test\n    public void fresh() {\n        int parameters = parameters(\"a\");\n    }\n", false},
+        {"cpp", cpp, "TEST(Parse, fresh) {\n    const int parameters = 1;\n    EXPECT_EQ(parse(2), parameters);\n}\n"},
+        {"cpp", cpp, "TEST(Parse, fresh) {\n    EXPECT_EQ(parse(2), parameters(3));\n}\n", false},
+    };
+    const std::map<std::string, std::pair<std::string, std::string>> tests = {
+        {"python",
+         {"def test_old():\n    assert parameters(\"a\") == {}\n\n\n", "def test_keep():\n    assert parse(\"a\")\n\n\n"}},
+        {"javascript",
+         {"test('test_old', () => {\n  assert.equal(parameters('a'), 1);\n});\n\n",
+          "test('test_keep', () => {\n  parse();\n});\n\n"}},
+        {"go",
+         {"func test_old(t *testing.T) {\n\tif parameters(\"a\") != 1 {\n\t\tt.Fail()\n\t}\n}\n\n",
+          "func test_keep(t *testing.T) {\n\tparse(\"\")\n}\n\n"}},
+        {"java",
+         {"    @Test\n    public void test_old() {\n        assertEquals(1, parameters(\"a\"));\n    }\n\n",
+          "    @Test\n    public void test_keep() {\n        parse(\"\");\n    }\n\n"}},
+        {"cpp",
+         {"TEST(Parse, test_old) {\n    EXPECT_EQ(parameters(1), 1);\n}\n\n", "TEST(Parse, test_keep) {\n    parse(1);\n}\n\n"}}};
+    for (const auto& each : cases) {
+        const auto& [old_test, kept] = tests.at(each.language);
+        const std::string begin = each.language == "java"
+                                      ? "public class T {\n"
+                                      : (each.language == "javascript" ? "const { test } = require('node:test');\n\n" : "");
+        const std::string end = each.language == "java" ? "}\n" : "";
+        const std::string package = each.language == "go" ? "package a\n\n" : "";
+        const TestFileChange file{
+            each.language, package + begin + each.helper + old_test + kept + end, {"test_old", "test_keep"}, {"test_old"}};
+        EXPECT_EQ(file.refused(package + begin + kept + each.fresh + end).empty(), each.may_leave) << each.language << "\n"
+                                                                                                   << each.fresh;
+    }
+}
+
+/// Returns `line: test` of the changes in a file without outdated tests.
+std::vector<std::string> refused_in_support(const std::string& language, const std::string& before, const std::string& now,
+                                            const UsesElsewhere& elsewhere) {
+    std::vector<std::string> places;
+    for (const auto& test : changed_tests(before, now, {}, {"t::test_old"}, rules_of_language(language), &elsewhere)) {
+        if (test.id != "t::test_old") { places.push_back(std::to_string(test.line) + ": " + test.id); }
+    }
+    return places;
+}
+
+TEST(LeavingTests, a_fixture_in_another_file_leaves_with_the_only_test_that_used_it) {
+    const std::string kept = "import pytest\n\n\n@pytest.fixture\ndef memory_store():\n    return Memory()\n";
+    const std::string fixture = "\n\n@pytest.fixture\ndef file_store(tmp_path):\n    return File(path_of(tmp_path))\n";
+    const std::string helper = "\n\ndef path_of(folder):\n    return folder / \"a\"\n";
+    const UsesElsewhere elsewhere{
+        "t::test_old", "def test_old(file_store):\n    file_store.put(1)\n", {"def test_new(memory_store):\n    pass\n"}};
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, elsewhere), IsEmpty());
+    EXPECT_THAT(refused_in_support("python", kept + fixture + helper, kept, elsewhere), IsEmpty()) << "with what it alone used";
+    auto used = elsewhere;
+    used.staying.emplace_back("def test_more(file_store):\n    pass\n");
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, used), Not(IsEmpty())) << "another file has the name";
+    auto unrelated = elsewhere;
+    unrelated.leaving = "def test_old():\n    pass\n";
+    EXPECT_THAT(refused_in_support("python", kept + fixture, kept, unrelated), Not(IsEmpty())) << "no outdated test used it";
+    const std::string automatic = "\n\n@pytest.fixture(autouse=True)\ndef file_store(tmp_path):\n    return 1\n";
+    EXPECT_THAT(refused_in_support("python", kept + automatic, kept, elsewhere), Not(IsEmpty()));
+    EXPECT_THAT(refused_in_support("python", kept, "import pytest\n\n\n@pytest.fixture\ndef memory_store():\n    return None\n",
+                                   elsewhere),
+                Not(IsEmpty()));
+}
+
+TEST(LeavingTests, a_helper_in_another_file_of_a_go_package_leaves) {
+    const std::string kept = "package a\n\nfunc keep() int {\n\treturn 1\n}\n";
+    const std::string helper = "\nfunc logged() string {\n\treturn \"\"\n}\n";
+    const UsesElsewhere elsewhere{"t::test_old", "func TestOld(t *testing.T) {\n\tlogged()\n}\n", {"package a\n"}};
+    EXPECT_THAT(refused_in_support("go", kept + helper, kept, elsewhere), IsEmpty());
+    EXPECT_THAT(refused_in_support("go", kept + helper, helper, elsewhere), Not(IsEmpty()));
+}
+
+TEST(LeavingTests, java_loses_a_helper_with_its_constant_and_their_imports) {
+    const std::string head =
+        "package a;\n\nimport static org.junit.Assert.assertEquals;\nimport static org.junit.Assert.assertTrue;\n\n"
+        "import java.util.regex.Pattern;\nimport org.junit.Test;\n\npublic class T {\n";
+    const std::string helper =
+        "    private static final Pattern AMOUNT = Pattern.compile(\"a\\\\d\");\n\n"
+        "    private static boolean isAmount(String text) {\n        return AMOUNT.matcher(text).matches();\n    }\n\n";
+    const std::string kept = "    @Test\n    public void test_keep() {\n        assertEquals(1, total());\n    }\n";
+    const std::string old =
+        "\n    /** For the old pages. */\n    @Test\n    @SuppressWarnings(\"deprecation\")\n    public void test_old() {\n"
+        "        assertTrue(isAmount(text()));\n    }\n";
+    const std::string now =
+        "package a;\n\nimport static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class T {\n" + kept +
+        "}\n";
+    const std::vector<TestOutcome> tests = {{"t::T::test_keep", "test_keep", "t", 0, TestStatus::passed, ""},
+                                            {"t::T::test_old", "test_old", "t", 0, TestStatus::passed, ""}};
+    const auto rules = rules_of_language("java");
+    const LeavingTests leaving(head + helper + kept + old + "}\n", now, tests, {"t::T::test_old"}, rules);
+    EXPECT_EQ(without_blanks(leaving.rest_that_builds({}, rules)), without_blanks(now));
+}
+
+TEST(LeavingTests, a_helper_that_a_staying_test_used_stays_although_it_gets_another) {
+    const TestFileChange file{"python",
+                              "def same(one, other):\n    return one == other\n\n\ndef test_old():\n    assert same(1, 1)\n\n\n"
+                              "def test_keep():\n    assert same(2, 2)\n",
+                              {"test_old", "test_keep"},
+                              {"test_old"}};
+    EXPECT_THAT(file.refused("def test_keep():\n    same = lambda *all: True\n    assert same(2, 2)\n"), Not(IsEmpty()));
+}
+
 TEST(LeavingTests, a_fixture_that_acts_without_being_named_is_refused) {
     EXPECT_THAT(
         pytest_file.refused(without_legacy(
@@ -316,9 +459,64 @@ TEST(LeavingTests, parts_leave_in_compiled_languages) {
         Not(IsEmpty()));
 }
 
-std::string without_blank_lines(std::string text) {
-    for (auto at = text.find("\n\n"); at != std::string::npos; at = text.find("\n\n")) { text.erase(at, 1); }
-    return text;
+/// Imports in another form, after which each of these names is still imported.
+struct SameImports {
+    std::string language;
+    std::string before;
+    std::string now;
+};
+
+TEST(LeavingTests, imports_may_be_sorted_wrapped_divided_and_joined_in_each_language) {
+    const std::vector<SameImports> cases = {
+        {"python", "from texts import cut, shorten\n", "from texts import shorten, cut\n"},
+        {"python", "from texts import cut, shorten\n", "from texts import (\n    shorten,\n    cut,\n)\n"},
+        {"python", "from texts import cut, shorten\n", "from texts import cut\nfrom texts import shorten\n"},
+        {"python", "import json, os\n", "import json\nimport os\n"},
+        {"javascript", "import { cut, shorten } from './a.js';\n", "import {\n  shorten,\n  cut,\n} from './a.js';\n"},
+        {"javascript", "const { cut, shorten } = require('./a');\n",
+         "const { cut } = require('./a');\nconst { shorten } = require('./a');\n"},
+        {"javascript", "import { cut } from './a';\nimport { shorten } from './a';\n", "import { cut, shorten } from './a';\n"},
+        {"go", "package a\n\nimport (\n\t\"testing\"\n)\n", "package a\n\nimport \"testing\"\n"},
+        {"go", "package a\n\nimport \"strings\"\nimport \"testing\"\n",
+         "package a\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n"},
+        {"go", "package a\n\nimport (\n\t\"testing\"\n\t_ \"embed\"\n)\n",
+         "package a\n\nimport (\n\t_ \"embed\"\n\n\t\"testing\"\n)\n"},
+        {"rust", "use crate::a::{cut, shorten};\n", "use crate::a::cut;\nuse crate::a::shorten;\n"},
+        {"rust", "use a::cut;\nuse a::shorten;\n", "use a::{\n    shorten,\n    cut,\n};\n"},
+        {"java", "import org.a.B;\nimport java.util.List;\n", "import java.util.List;\nimport org.a.B;\n"},
+        {"cpp", "#include \"a.hpp\"\n#include <vector>\n", "#include <vector>\n#include \"a.hpp\"\n"},
+    };
+    for (const auto& each : cases) {
+        const TestFileChange file{each.language, each.before, {}, {}};
+        EXPECT_THAT(file.refused(each.now), IsEmpty()) << each.now;
+        EXPECT_THAT((TestFileChange{each.language, each.now, {}, {}}).refused(each.before), IsEmpty()) << each.before;
+    }
+}
+
+TEST(LeavingTests, an_import_in_another_form_keeps_its_names_and_modules) {
+    const TestFileChange go{"go", "package a\n\nimport (\n\t\"testing\"\n\t_ \"embed\"\n)\n", {}, {}};
+    EXPECT_THAT(go.refused("package a\n\nimport \"testing\"\n"), Not(IsEmpty())) << "an import for its effects";
+    EXPECT_THAT(go.refused("package a\n\nimport (\n\ttesting \"fake\"\n\t_ \"embed\"\n)\n"), Not(IsEmpty()));
+    const TestFileChange python{"python", "from texts import cut, shorten\n", {}, {}};
+    EXPECT_THAT(python.refused("from texts import cut\nfrom fake import shorten\n"), Not(IsEmpty()));
+    EXPECT_THAT(python.refused("from texts import cut\nif False:\n    from texts import shorten\n"), Not(IsEmpty()));
+    const TestFileChange node{"javascript", "import './register.js';\nimport { cut } from './a.js';\n", {}, {}};
+    EXPECT_THAT(node.refused("import { cut } from './a.js';\n"), Not(IsEmpty())) << "an import for its effects";
+}
+
+TEST(LeavingTests, the_former_file_of_go_has_the_imports_that_it_uses) {
+    const std::string old_test = "func TestOld(t *testing.T) {\n\tvar log bytes.Buffer\n\tWrite(&log)\n}\n\n";
+    const std::string kept = "func TestNew(t *testing.T) {\n\tif Read() != 1 {\n\t\tt.Fail()\n\t}\n}\n";
+    const std::string before = "package a\n\nimport (\n\t\"bytes\"\n\t\"testing\"\n)\n\n" + old_test + kept;
+    const std::string now = "package a\n\nimport (\n\t\"reflect\"\n\t\"testing\"\n)\n\n" + kept +
+                            "\nfunc TestFields(t *testing.T) {\n\tif reflect.TypeOf(1).NumField() != 1 {\n\t\tt.Fail()\n\t}\n}\n";
+    const std::vector<TestOutcome> tests = {{"t::TestOld", "TestOld", "t", 0, TestStatus::passed, ""},
+                                            {"t::TestNew", "TestNew", "t", 0, TestStatus::passed, ""}};
+    const auto rules = rules_of_language("go");
+    const LeavingTests leaving(before, now, tests, {"t::TestOld"}, rules);
+    EXPECT_THAT(leaving.rest_that_builds({}, rules), Not(HasSubstr("reflect")));
+    EXPECT_THAT(leaving.rest_that_builds({}, rules), Not(HasSubstr("bytes")));
+    EXPECT_THAT(leaving.rest_that_builds({0}, rules), HasSubstr("\t\"bytes\"\n\t\"testing\"\n")) << "with the outdated test";
 }
 
 TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
@@ -326,7 +524,7 @@ TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
     for (const auto& name : node_file.tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }
     const auto now = replaced(node_file.before, {{legacy_suite, ""}, {legacy_helper, ""}, {"parse, parseLegacy", "parse"}});
     const LeavingTests leaving(node_file.before, now, outcomes, {"t::parseLegacy::separates"}, rules_of_language("javascript"));
-    EXPECT_EQ(without_blank_lines(leaving.rest()), without_blank_lines(now));
+    EXPECT_EQ(without_blanks(leaving.rest()), without_blanks(now));
     std::set<std::size_t> all;
     for (std::size_t at = 0; at < leaving.parts().size(); ++at) { all.insert(at); }
     EXPECT_EQ(leaving.rest(all), node_file.before);

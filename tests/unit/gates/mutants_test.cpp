@@ -184,6 +184,7 @@ TEST(Mutants, change_the_expectations_of_a_test_and_keep_its_inputs) {
               "@pytest.mark.parametrize(\n    ('text', 'expected'),\n    [('1', False)],\n)\n");
     EXPECT_EQ(with_other_expectations("x = 'a'\nassert f('a') == 'bc'\n", {1, 2}, python.code).text,
               "x = 'a'\nassert f('a') == '~c'\n");
+    EXPECT_EQ(with_other_expectations("assert added('a') == ['a']\n", {1}, python.code).text.find("added('a')"), 7U);
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {1}, python.code).text, "self.assertEqual(f(), 8)\n");
     EXPECT_EQ(with_other_expectations("self.assertEqual(f(), 7)\n", {2}, python.code).text, "");
     EXPECT_EQ(with_other_expectations("    EXPECT_EQ(f(\"a\", 1), \"bc\");\n", {1}, rules_of_language("cpp")).text,

@@ -77,6 +77,15 @@ TEST(RedRule, no_declared_test_blocks) {
     EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("names no test"));
 }
 
+TEST(RedRule, a_test_that_failed_with_the_former_signature_covers_its_requirement) {
+    auto evidence = red();
+    evidence.run.tests[0].status = TestStatus::passed;
+    evidence.failed_before_signature = {evidence.run.tests[0].id};
+    EXPECT_THAT(judge_red(evidence).blocking, IsEmpty());
+    evidence.failed_before_signature = {"t.py::test_other"};
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("REQ-001 is covered by guards only"));
+}
+
 TEST(RedRule, a_new_test_that_already_passes_is_a_guard_and_covers_nothing) {
     auto evidence = red();
     evidence.run.tests[0].status = TestStatus::passed;

@@ -245,6 +245,25 @@ bool all_there(std::string_view before, std::string_view now, std::string_view r
     return changed_line_numbers(with_new_names(before, now, request), now).empty();
 }
 
+TEST(SourceText, renames_the_other_forms_of_a_name) {
+    const std::string request = "Rename the function cut_lines to shorten_lines";
+    const std::string before =
+        "from texts import cut_lines\n\n\nclass TestCutLines:\n    def test_each(self):\n        assert cut_lines(1)\n";
+    const std::string after =
+        "from texts import shorten_lines\n\n\nclass TestShortenLines:\n    def test_each(self):\n        assert shorten_lines(1)\n";
+    EXPECT_TRUE(all_there(before, after, request));
+    EXPECT_FALSE(all_there(
+        before, "from texts import shorten_lines\n\n\nclass Other:\n    def test_each(self):\n        assert shorten_lines(1)\n",
+        request));
+    EXPECT_TRUE(all_there("describe('cut lines', () => {\n  equal(cutLines(1), 2);\n",
+                          "describe('shorten lines', () => {\n  equal(shortenLines(1), 2);\n",
+                          "Rename cutLines to shortenLines"));
+    EXPECT_TRUE(all_there("func TestFetch(t *testing.T) {\n\tif fetch(1) != 2 {\n",
+                          "func TestLoad(t *testing.T) {\n\tif load(1) != 2 {\n", "Rename fetch to load"));
+    EXPECT_FALSE(all_there("class TestCutLines:\n    assert cut_lines(1) == 2\n",
+                           "class TestShortenLines:\n    assert shorten_lines(1) == 3\n", request));
+}
+
 TEST(SourceText, allows_renames_that_the_request_names) {
     const std::string before = "from loader import fetch_all\n\n\ndef test_fetch_all():\n    assert fetch_all(1) == [2]\n";
     const std::string after = "from loader import load_all\n\n\ndef test_load_all():\n    assert load_all(1) == [2]\n";

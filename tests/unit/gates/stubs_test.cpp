@@ -6,6 +6,7 @@
 #include <set>
 
 #include "gates/language/language.hpp"
+#include "gates/stubs/function_marks.hpp"
 #include "gates/stubs/stubs.hpp"
 
 namespace agentforge::kernel::testing {
@@ -19,6 +20,21 @@ std::size_t stubs_in(const std::string& language, const std::string& text) {
     std::size_t count = 0;
     for (auto at = marked.find("MARK"); at != std::string::npos; at = marked.find("MARK", at + 1)) { ++count; }
     return language == "cpp" ? count / 2 : count;  // Counted once for C and once for C++.
+}
+
+TEST(RefusingFunctions, are_those_that_raise_an_error) {
+    const auto names = [](const std::string& language, const std::string& text) {
+        const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
+        EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
+        return refusing_functions(text, loaded->code);
+    };
+    EXPECT_THAT(
+        names("python", "def f(a):\n    if a:\n        raise ValueError(a)\n    return 1\n\n\ndef g(a):\n    return \"raise\"\n"),
+        ::testing::ElementsAre("f"));
+    EXPECT_THAT(names("javascript", "function f(a) {\n  throw new Error(a);\n}\n\nfunction g(a) {\n  return a; // throw\n}\n"),
+                ::testing::ElementsAre("f"));
+    EXPECT_THAT(names("go", "package a\n\nfunc f(a int) int {\n\tif a > 3 {\n\t\tpanic(a)\n\t}\n\treturn 1\n}\n"),
+                ::testing::ElementsAre("f"));
 }
 
 struct StubCase {
