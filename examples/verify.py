@@ -157,7 +157,7 @@ def all_records(archive):
     return header, dict(sorted(records.items())), {name[len("history/"):-len(".yaml")] for name in read}
 
 def is_unstated(name):      # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
-    return name in UNCHECKED + PROOF + NEVER or name.startswith(("history/", "escalations/.told/")) or name.startswith("artifacts/blobs/") and name.count("/") > 2
+    return name in UNCHECKED + PROOF + NEVER or name.startswith("history/") or name.startswith("escalations/") and name.count("/") > 1 or name.startswith("artifacts/blobs/") and name.count("/") > 2
 
 def read_blobs(archive, records, continued):
     stored = {}

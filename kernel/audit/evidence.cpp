@@ -63,7 +63,9 @@ bool is_transient_file(std::string_view name) {
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
     if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name)) { return true; }
-    if (name.starts_with("escalations/.told/")) { return true; }  // Who was notified. People may remove it.
+    constexpr std::string_view questions = "escalations/";
+    // Folders beside the questions belong to handlers, and `.told` says who was notified.
+    if (name.starts_with(questions) && name.find('/', questions.size()) != std::string_view::npos) { return true; }
     constexpr std::array transient{"lock",       "abort.request",       "pause.request", "plugin_call", "detached.log",
                                    "state.yaml", "working_memory.yaml", ".fold",         ".followed",   ".steps"};
     return std::ranges::find(transient, name) != transient.end() || name == statement_file || name == signature_file;

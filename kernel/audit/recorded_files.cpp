@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <re2/re2.h>
 
@@ -43,24 +44,53 @@ void add_texts(const json::value& value, std::set<std::string>& texts) {
     }
 }
 
-/// True if `given` may be what `recorded` was before its secrets were hidden.
-bool is_same(const json::value& recorded, const json::value& given) {
-    if (recorded.is_string() && given.is_string()) { return equals_but_for_secrets(recorded.get_string(), given.get_string()); }
-    if (recorded.is_array() && given.is_array()) { return std::ranges::equal(recorded.get_array(), given.get_array(), is_same); }
-    if (!recorded.is_object() || !given.is_object()) { return recorded == given; }
-    return recorded.get_object().size() == given.get_object().size() &&
-           std::ranges::all_of(recorded.get_object(), [&](const auto& wanted) {
-               return std::ranges::any_of(given.get_object(), [&](const auto& field) {
-                   return equals_but_for_secrets(wanted.key(), field.key()) && is_same(wanted.value(), field.value());
-               });
-           });
-}
+/// Compares what a record says with what a file says. The file may have secrets where the record has placeholders.
+class Likeness {
+public:
+    bool of_text(std::string_view recorded, std::string_view given) {
+        if (recorded == given) { return true; }
+        const bool is_alike = equals_but_for_secrets(recorded, given);
+        hides_ = hides_ || is_alike;
+        return is_alike;
+    }
 
-/// True if the record has the decision and its reasons. A revision's reasons are one text there.
-bool says_the_same(const records::ApprovalDecided& decided, const std::string& decision, const Feedback& feedback) {
-    return decision == records::decision_of(decided) && (decision == "revise" || feedback.issues.empty()) &&
-           equals_but_for_secrets(*decided.feedback, decision == "revise" ? in_words(feedback) : feedback.overall);
-}
+    bool of_value(const json::value& recorded, const json::value& given) {
+        if (recorded.is_string() && given.is_string()) { return of_text(recorded.get_string(), given.get_string()); }
+        if (recorded.is_array() && given.is_array()) {
+            return std::ranges::equal(recorded.get_array(), given.get_array(),
+                                      [this](const auto& left, const auto& right) { return of_value(left, right); });
+        }
+        if (!recorded.is_object() || !given.is_object()) { return recorded == given; }
+        return recorded.get_object().size() == given.get_object().size() &&
+               std::ranges::all_of(recorded.get_object(), [&](const auto& wanted) {
+                   return std::ranges::any_of(given.get_object(), [&](const auto& field) {
+                       return of_text(wanted.key(), field.key()) && of_value(wanted.value(), field.value());
+                   });
+               });
+    }
+
+    bool of_decision(const records::ApprovalDecided& recorded, const std::string& decision, const Feedback& feedback) {
+        if (decision != records::decision_of(recorded)) { return false; }
+        if (decision != "revise") { return feedback.issues.empty() && of_text(*recorded.feedback, feedback.overall); }
+        // The record has the reasons as one text, and the issues by themselves. Older records lack these.
+        return of_text(*recorded.feedback, in_words(feedback)) &&
+               (recorded.decision->empty() ||
+                std::ranges::equal(*recorded.issues, feedback.issues,
+                                   [this](const auto& left, const auto& right) { return of_issue(left, right); }));
+    }
+
+    /// True if something was alike only because of placeholders since the last call.
+    [[nodiscard]] bool take_hidden() { return std::exchange(hides_, false); }
+
+private:
+    bool of_issue(const records::FeedbackIssue& recorded, const FeedbackIssue& given) {
+        return of_text(recorded.issue, given.issue) && of_text(recorded.location.value_or(""), given.location) &&
+               of_text(recorded.suggestion.value_or(""), given.suggestion) &&
+               *recorded.priority == (given.must_address ? "must_address" : "should_consider");
+    }
+
+    bool hides_ = false;
+};
 
 class Comparison {
 public:
@@ -130,6 +160,10 @@ private:
         findings_.unchecked.push_back(name + " is missing; the journal says what it held");
     }
 
+    void hides_secret(const std::string& name) {
+        findings_.unchecked.push_back(name + " was not compared where the journal hides a secret");
+    }
+
     void unknown(const std::string& name) {
         auto& list = evidence_.state.status == TaskStatus::completed ? findings_.faults : findings_.unchecked;
         list.push_back("no record accounts for " + name);
@@ -141,10 +175,12 @@ private:
             findings_.faults.push_back(name + " cannot be read: " + text.error().message);
         } else if (!is_recorded_decision(name, *text)) {
             unknown(name);
+        } else if (likeness_.take_hidden()) {
+            hides_secret(name);
         }
     }
 
-    [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) const {
+    [[nodiscard]] bool is_recorded_decision(const std::string& name, const std::string& text) {
         static const RE2 names("iteration_history/([^/]+)/(v([0-9]+))_(approval|feedback)\\.yaml");
         DecidedVersion version{evidence_.state.task_id, {}, 0, {}, {}};
         std::string label;
@@ -169,7 +205,7 @@ private:
                 return to_yaml(decision_document(version, decision, time)) == text;
             };
             return *decided.stage == version.stage && decided.approved == (kind == "approval") &&
-                   says_the_same(decided, decision.decision, feedback) &&
+                   likeness_.of_decision(decided, decision.decision, feedback) &&
                    (is_file_for(artifact) || is_file_for(artifact_version_file(artifact, label)));
         });
     }
@@ -219,20 +255,19 @@ private:
     /// Reports files of questions that the task did not ask, and questions that are not as the program writes them.
     void question_files() {
         std::error_code error;
-        for (fs::recursive_directory_iterator it(evidence_.escalations, error), end; !error && it != end; it.increment(error)) {
+        for (fs::directory_iterator it(evidence_.escalations, error), end; !error && it != end; it.increment(error)) {
             std::error_code none;
             const std::string file = it->path().filename().string();
             if (!it->is_regular_file(none) || !is_question_of_task(file, evidence_.state.task_id)) { continue; }
-            const std::string name = "escalations/" + it->path().lexically_relative(evidence_.escalations).string();
-            if (is_transient_file(name)) { continue; }
+            const std::string name = "escalations/" + file;
             const std::string id = file.substr(0, file.find('.'));
             const std::string kind = file.substr(id.size());
             if (is_early_answer(kind)) {
                 findings_.unchecked.push_back(name + " is an answer from before the question, which did not count");
-            } else if (it.depth() != 0 || !known_.contains(id) || (kind != ".yaml" && kind != ".resolution.yaml")) {
+            } else if (!known_.contains(id) || (kind != ".yaml" && kind != ".resolution.yaml")) {
                 unknown(name);
             }
-            if (kind != ".yaml" || it.depth() != 0) { continue; }
+            if (kind != ".yaml") { continue; }
             const auto text = read_file(it->path(), limits.max_bytes);
             const auto read = text.ok() ? parse_yaml(*text, name, limits) : Result<YamlDocument>(text.error());
             if (!read.ok() || to_yaml(read->value) != *text) { findings_.faults.push_back(name + " is not as it was written"); }
@@ -282,15 +317,8 @@ private:
         answer->erase("resolved_at");
         report(recorded.escalation_id, given,
                given.ok() && (*given)->abort == recorded.abort &&
-                   equals_but_for_secrets(*recorded.resolved_by, (*given)->resolved_by) &&
-                   is_same(without_signer(*answer), without_signer((*given)->context)));
-    }
-
-    /// The journal adds these two fields to an answer, in place of a person's own.
-    [[nodiscard]] static json::object without_signer(json::object answer) {
-        answer.erase("resolved_by");
-        answer.erase("resolved_at");
-        return answer;
+                   likeness_.of_text(*recorded.resolved_by, (*given)->resolved_by) &&
+                   likeness_.of_value(*answer, (*given)->context));
     }
 
     void approval(const EscalationStore& store, const records::ApprovalDecided& recorded) {
@@ -299,8 +327,19 @@ private:
         if (is_gone(recorded.approval_id, given)) { return; }
         report(recorded.approval_id, given,
                given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
-                   equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
-                   says_the_same(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues}));
+                   likeness_.of_text(*recorded.decided_by, (*given)->decided_by) &&
+                   likeness_.of_decision(recorded, (*given)->decision, {(*given)->feedback, (*given)->issues}) &&
+                   extends_as_recorded(recorded, **given));
+    }
+
+    [[nodiscard]] bool extends_as_recorded(const records::ApprovalDecided& recorded, const ArtifactDecision& given) {
+        if (!recorded.extension) { return given.extend_to.empty() && given.accept_stale.empty(); }
+        std::string last = given.extend_to;
+        if (const json::array& stages = list_of(recorded.extension->pipeline, "stages"); last.empty() && !stages.empty()) {
+            last = stages.back().is_object() ? text_of(stages.back().get_object(), "name") : std::string();
+        }
+        const std::string accepted = recorded.freshness ? recorded.freshness->accepted : std::string();
+        return last == recorded.extension->exit_stage && likeness_.of_text(accepted, given.accept_stale);
     }
 
     void action(const EscalationStore& store, const records::ActionDecided& recorded) {
@@ -309,16 +348,16 @@ private:
         report(recorded.approval_id, given,
                given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
                    is_recorded_change((*given)->edited, recorded.edited) && (*given)->action_hash == recorded.action_hash &&
-                   equals_but_for_secrets(*recorded.decided_by, (*given)->decided_by) &&
-                   equals_but_for_secrets(*recorded.feedback, (*given)->feedback));
+                   likeness_.of_text(*recorded.decided_by, (*given)->decided_by) &&
+                   likeness_.of_text(*recorded.feedback, (*given)->feedback));
     }
 
     [[nodiscard]] bool is_recorded_change(const std::optional<json::object>& given,
-                                          const std::optional<records::Kept>& recorded) const {
+                                          const std::optional<records::Kept>& recorded) {
         if (!given || !recorded) { return given.has_value() == recorded.has_value(); }
-        if (recorded->value) { return is_same(*recorded->value, *given); }
+        if (recorded->value) { return likeness_.of_value(*recorded->value, *given); }
         const auto action = blob(recorded->blob);
-        return !action || is_same(*action, *given);  // A missing blob is reported with the others.
+        return !action || likeness_.of_value(*action, *given);  // A missing blob is reported with the others.
     }
 
     /// Compares the action that a person was shown.
@@ -364,7 +403,10 @@ private:
                                        (given.error().where.empty() ? "" : " (" + given.error().where + ")"));
         } else if (!is_same) {
             findings_.faults.push_back(name + " is not the answer in the journal");
+        } else if (likeness_.take_hidden()) {
+            hides_secret(name);
         }
+        static_cast<void>(likeness_.take_hidden());
     }
 
     [[nodiscard]] std::optional<json::object> blob(const std::string& hash) const {
@@ -378,6 +420,7 @@ private:
     std::vector<records::ApprovalDecided> decisions_;
     std::set<std::string> known_;  ///< The names of the task's files, and all texts of its records.
     FileFindings findings_;
+    Likeness likeness_;
 };
 
 }  // namespace

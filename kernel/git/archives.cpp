@@ -67,7 +67,8 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
         return Error{"AF-GIT-054", "cannot read the task's folder: " + error.message(), folder.string(),
                      "check that it is readable", ErrorKind::io};
     }
-    for (fs::recursive_directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
+    // Folders in there belong to handlers.
+    for (fs::directory_iterator it(escalations, error), end; !error && it != end; it.increment(error)) {
         if (!it->is_regular_file(error) || it->is_symlink(error) ||
             !is_question_of_task(it->path().filename().string(), task_id)) {
             continue;
@@ -400,8 +401,8 @@ bool lacks_blobs(const fs::path& tasks, std::string_view task_id) {
 bool lacks_questions(const ArchivedFiles& files, const fs::path& escalations) {
     return std::ranges::any_of(files, [&](const auto& file) {
         std::error_code error;
-        const bool is_hidden = file.first.starts_with("escalations/.");  // Who was notified. People may remove it.
-        return file.first.starts_with(questions) && !is_hidden &&
+        const bool is_in_folder = file.first.find('/', questions.size()) != std::string::npos;  // Older archives have these.
+        return file.first.starts_with(questions) && !is_in_folder &&
                !fs::exists(fs::symlink_status(escalations / file.first.substr(questions.size()), error));
     });
 }

@@ -199,7 +199,8 @@ int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock
 }
 
 OwnLock lock_of(git_repository* repository, const std::string& ref, std::string_view commit) {
-    const bool own = ref.starts_with("refs/agentforge/") || ref.starts_with("refs/heads/agentforge/");
+    const bool own =
+        ref.starts_with("refs/agentforge/") || ref.starts_with("refs/heads/agentforge/") || ref == "refs/notes/agentforge";
     if (own) { return {lock_file(repository, ref), {}}; }
     return commit.empty() ? OwnLock() : OwnLock{lock_file(repository, ref), std::string(commit)};
 }

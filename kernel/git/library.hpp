@@ -62,8 +62,9 @@ struct OwnLock {
 [[nodiscard]] int retry_while_locked(const std::function<int()>& call, const OwnLock& own_lock = {});
 
 /// Returns the lock of a ref that is about to be written. Only this program writes below `refs/agentforge/` and
-/// `refs/heads/agentforge/`, so a lock there is this program's. The lock of another ref is this program's if it contains
-/// `commit`: this program made that commit, and nobody else points a ref to it. Without `commit` it never is.
+/// `refs/heads/agentforge/`, and the notes `refs/notes/agentforge`, so a lock there is this program's. The lock of another ref is
+/// this program's if it contains `commit`: this program made that commit, and nobody else points a ref to it. Without `commit` it
+/// never is.
 [[nodiscard]] OwnLock lock_of(git_repository* repository, const std::string& ref, std::string_view commit = {});
 
 /// Returns AF-GIT-011: the ref stayed locked. Names the lock file, its age and when it may be removed.

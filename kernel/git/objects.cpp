@@ -80,11 +80,31 @@ Result<void> write_note(const std::filesystem::path& repository, const CommitNot
         return failure(code, "write a note");
     }
     const SignatureHandle who(raw);
-    git_oid written{};
-    const int code = retry_while_locked([&] {
-        return git_note_create(&written, handle.get(), statement_notes, who.get(), who.get(), &commit, note.text.c_str(), 1);
-    });
-    return code < 0 ? Result<void>(failure(code, "write a note")) : Result<void>();
+    constexpr int most_tries = 5;  // Another process may write a note meanwhile.
+    int code = GIT_EMODIFIED;
+    for (int tried = 0; tried < most_tries && (code == GIT_EMODIFIED || code == GIT_EEXISTS); ++tried) {
+        git_oid head{};
+        const bool has_notes = git_reference_name_to_id(&head, handle.get(), statement_notes) == 0;
+        CommitHandle before;
+        if (has_notes) { AF_TRY(before, find_commit(handle.get(), head)); }
+        git_oid made{};
+        git_oid text{};
+        code =
+            git_note_commit_create(&made, &text, handle.get(), before.get(), who.get(), who.get(), &commit, note.text.c_str(), 1);
+        if (code < 0) { break; }
+        AF_CHECK(sync_object_folders(handle.get()));
+        code = retry_while_locked(
+            [&] {
+                git_reference* raw_ref = nullptr;
+                const int result =
+                    has_notes ? git_reference_create_matching(&raw_ref, handle.get(), statement_notes, &made, 1, &head, nullptr)
+                              : git_reference_create(&raw_ref, handle.get(), statement_notes, &made, 0, nullptr);
+                git_reference_free(raw_ref);
+                return result;
+            },
+            lock_of(handle.get(), statement_notes));
+    }
+    return code < 0 ? Result<void>(failure(code, "write a note")) : sync_ref_folders(handle.get(), statement_notes);
 }
 
 Result<std::optional<std::string>> read_note(const std::filesystem::path& repository, const std::string& commit) {

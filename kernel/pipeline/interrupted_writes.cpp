@@ -18,19 +18,21 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// libgit2 holds a lock only briefly and does not record its owner. Only these programs write refs there.
-void remove_old_locks(const fs::path& refs) {
+bool is_old_file(const fs::path& path) {
     std::error_code error;
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
+    return fs::is_regular_file(path, error) && fs::last_write_time(path, error) < long_ago && !error;
+}
+
+/// libgit2 holds a lock only briefly and does not record its owner. Only this program writes refs there.
+void remove_old_locks(const fs::path& refs) {
+    std::error_code error;
     std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator at(refs, fs::directory_options::skip_permission_denied, error), end;
+    for (fs::recursive_directory_iterator at(refs / "agentforge", fs::directory_options::skip_permission_denied, error), end;
          !error && at != end; at.increment(error)) {
-        std::error_code unknown;
-        if (at->path().extension() == ".lock" && at->is_regular_file(unknown) && at->last_write_time(unknown) < long_ago &&
-            !unknown) {
-            found.push_back(at->path());
-        }
+        if (at->path().extension() == ".lock" && is_old_file(at->path())) { found.push_back(at->path()); }
     }
+    if (const fs::path notes = refs / "notes" / "agentforge.lock"; is_old_file(notes)) { found.push_back(notes); }
     for (const fs::path& lock : found) { fs::remove(lock, error); }
 }
 
@@ -50,11 +52,9 @@ void remove_unnamed_records(const fs::path& git_directory) {
 /// libgit2 writes a pack under its own temporary name first. `git gc` removes only what git itself left.
 void remove_unfinished_packs(const fs::path& packs) {
     std::error_code error;
-    const auto long_ago = fs::file_time_type::clock::now() - std::chrono::minutes(10);
     std::vector<fs::path> found;
     for (const auto& entry : fs::directory_iterator(packs, error)) {
-        std::error_code unknown;
-        if (entry.path().filename().string().starts_with("pack_git2_") && entry.last_write_time(unknown) < long_ago && !unknown) {
+        if (entry.path().filename().string().starts_with("pack_git2_") && is_old_file(entry.path())) {
             found.push_back(entry.path());
         }
     }
@@ -70,7 +70,7 @@ void sweep_interrupted_writes(const InterruptedWrites& places) {
     TemporaryDirectory::remove_abandoned(remove_plain_runs);
     GitStandIn::remove_abandoned(places.git_directory);
     remove_unnamed_records(places.git_directory);
-    remove_old_locks(places.git_directory / "refs" / "agentforge");
+    remove_old_locks(places.git_directory / "refs");
     remove_unfinished_packs(places.git_directory / "objects" / "pack");
 }
 

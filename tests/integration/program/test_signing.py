@@ -127,8 +127,9 @@ class TestSigning(SignedAuditTest):
         task = self.start_and_wait("--approve", "spec", "--set", "escalation.handlers=[file]")
         self.assert_code(self.go_on("approve", task), 0)
         questions = self.task_folder(task).parent.parent / "escalations"
-        (questions / ".told").mkdir(exist_ok=True)
-        shutil.rmtree(questions / ".told")
+        shutil.rmtree(questions / ".told", ignore_errors=True)
+        (questions / "inbox").mkdir()       # A handler's own folder.
+        (questions / "inbox" / f"APR-{task}-spec-1.question.txt").write_text("Please look\n")
         self.assert_verified(self.verify(task))
         shutil.rmtree(questions)
         self.assertIn("is missing", " ".join(self.faults(self.verify(task))))
