@@ -2,9 +2,12 @@
 #include "audit/recorded_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -33,16 +36,24 @@ namespace {
 
 constexpr YamlLimits limits{64UL << 20U, 4'000'000, 200};
 
-/// Adds all texts of a record, among which are the names of its files.
-void add_texts(const json::value& value, std::set<std::string>& texts) {
-    if (const json::string* text = value.if_string()) { texts.emplace(*text); }
+/// Adds the texts of these fields, at any depth.
+void add_texts(const json::value& value, std::span<const std::string_view> keys, std::set<std::string>& texts) {
     if (const json::object* object = value.if_object()) {
-        for (const auto& field : *object) { add_texts(field.value(), texts); }
+        for (const auto& [key, item] : *object) {
+            if (item.is_string() && std::ranges::find(keys, std::string_view(key)) != keys.end()) {
+                texts.emplace(item.get_string());
+            } else {
+                add_texts(item, keys, texts);
+            }
+        }
     }
     if (const json::array* array = value.if_array()) {
-        for (const json::value& each : *array) { add_texts(each, texts); }
+        for (const json::value& each : *array) { add_texts(each, keys, texts); }
     }
 }
+
+constexpr std::array<std::string_view, 4> names_of_files{"artifact", "patch", "patch_file", "review"};
+constexpr std::array<std::string_view, 2> ids_of_questions{"approval_id", "escalation_id"};
 
 /// Compares what a record says with what a file says. The file may have secrets where the record has placeholders.
 class Likeness {
@@ -95,11 +106,21 @@ private:
 class Comparison {
 public:
     explicit Comparison(const TaskEvidence& evidence) : evidence_(evidence) {
+        TaskState then;
         for (const Record& record : evidence.records) {
-            if (auto decided = records::as<records::ApprovalDecided>(record)) { decisions_.push_back(std::move(*decided)); }
-            add_texts(record.body, known_);
+            if (const auto accepted = records::as<records::ArtifactAccepted>(record)) {
+                artifacts_[accepted->stage] = accepted->artifact;
+            }
+            auto decided = records::as<records::ApprovalDecided>(record);
+            add_texts(record.body, names_of_files, known_);
+            add_texts(record.body, ids_of_questions, questions_);
+            if (!fold(then, record.body).ok() || !decided) { continue; }
+            decisions_.push_back(std::move(*decided));
+            add_versions(then);
         }
-        known_.merge(artifact_files(evidence.blobs, evidence.state));
+        std::set<std::string> newest = artifact_files(evidence.blobs, evidence.state);
+        for (const std::string& name : newest) { earlier_.erase(name); }
+        known_.merge(newest);
         known_.insert({"task.yaml", "actions.yaml", "artifacts/inputs/original_request.yaml", "artifacts/blobs/blobs.yaml"});
     }
 
@@ -112,6 +133,16 @@ public:
     }
 
 private:
+    /// Adds the files of versions that people had decided on by then. A stage that begins again loses its versions.
+    void add_versions(const TaskState& then) {
+        const auto changed = changed_artifact_files(evidence_.paths, then, evidence_.blobs);
+        for (const std::string& name : artifact_files(evidence_.blobs, then)) {
+            known_.insert(name);
+            bool& is_unchanged = earlier_[name];
+            is_unchanged = is_unchanged || std::ranges::find(changed, name) == changed.end();
+        }
+    }
+
     /// Compares the earlier and final versions of artifacts, and the imported ones.
     void versions() {
         std::set<std::string> accepted;  // The audit compares these byte for byte.
@@ -119,7 +150,12 @@ private:
             if (const auto stage = records::as<records::ArtifactAccepted>(record)) { accepted.insert(stage->artifact); }
             if (const auto review = records::as<records::ReviewFinished>(record)) { accepted.insert(*review->review); }
         }
-        for (const std::string& file : changed_artifact_files(evidence_.paths, evidence_.state, evidence_.blobs)) {
+        std::vector<std::string> changed = changed_artifact_files(evidence_.paths, evidence_.state, evidence_.blobs);
+        for (const auto& [name, is_unchanged] : earlier_) {
+            std::error_code error;
+            if (!is_unchanged && fs::exists(fs::symlink_status(evidence_.paths.root / name, error))) { changed.push_back(name); }
+        }
+        for (const std::string& file : changed) {
             if (accepted.contains(file)) { continue; }
             const auto kind = irregular_kind(evidence_.paths.root, file);
             findings_.faults.push_back(file + (kind ? " is " + *kind : " is not what the journal says"));
@@ -133,7 +169,9 @@ private:
             std::error_code none;
             const std::string name = it->path().lexically_relative(evidence_.paths.root).string();
             if (!it->is_regular_file(none) || it->is_symlink(none) || is_transient_file(name)) { continue; }
-            if (name.starts_with("iteration_history/")) {
+            if (name.starts_with("actions.yaml.torn-")) {
+                findings_.unchecked.push_back(name + " holds a record that a crash cut short; nothing else has it");
+            } else if (name.starts_with("iteration_history/")) {
                 decision_file(name);
             } else if (!known_.contains(name)) {
                 unknown(name);
@@ -143,7 +181,8 @@ private:
 
     /// Reports missing files of people's decisions, and of the versions that they decided on. The journal has both.
     void missing_files() {
-        for (const StageState& stage : evidence_.state.stages) {
+        for (StageState stage : evidence_.state.stages) {
+            stage.artifact = artifact_of(stage.name);
             for (const ShownVersion& shown : stage.history) {
                 const bool is_approved = shown.decision == "approve" || shown.decision == "exit" || shown.decision == "extend";
                 if (shown.decision.empty()) { continue; }
@@ -152,6 +191,11 @@ private:
             }
             for (const auto& each : version_files(evidence_.state, stage)) { missing_file(each.first); }
         }
+    }
+
+    void missing_answer(const std::string& id) {
+        if (!is_question_of_task(id, evidence_.state.task_id)) { return; }  // Of the task that this one continues.
+        findings_.unchecked.push_back("escalations/" + id + ".resolution.yaml is missing; the journal has the answer");
     }
 
     void missing_file(const std::string& name) {
@@ -212,9 +256,8 @@ private:
 
     /// Returns the name of the stage's artifact file. Empty if it never handed one in.
     [[nodiscard]] std::string artifact_of(const std::string& stage) const {
-        const auto& stages = evidence_.state.stages;
-        const auto found = std::ranges::find(stages, stage, &StageState::name);
-        return found == stages.end() ? std::string() : found->artifact;
+        const auto found = artifacts_.find(stage);
+        return found == artifacts_.end() ? std::string() : found->second;
     }
 
     /// Compares each answer with its record. An answer that came too late has none.
@@ -264,7 +307,7 @@ private:
             const std::string kind = file.substr(id.size());
             if (is_early_answer(kind)) {
                 findings_.unchecked.push_back(name + " is an answer from before the question, which did not count");
-            } else if (!known_.contains(id) || (kind != ".yaml" && kind != ".resolution.yaml")) {
+            } else if (!questions_.contains(id) || (kind != ".yaml" && kind != ".resolution.yaml")) {
                 unknown(name);
             }
             if (kind != ".yaml") { continue; }
@@ -281,9 +324,9 @@ private:
         if (!asked.ok()) { return; }  // Gone, or already reported.
         const auto context = recorded.context_blob->empty() ? std::optional(json::object()) : blob(*recorded.context_blob);
         if (!context) { return; }  // Reported with the blobs.
-        const bool is_asked = asked->stage == recorded.stage && asked->issue == recorded.reason &&
-                              asked->question == recorded.question && asked->options == recorded.options &&
-                              reads_as(asked->context, *context) && asked->created_at == at;
+        const bool is_asked = is_question_of_task(asked->id, asked->task_id) && asked->stage == recorded.stage &&
+                              asked->issue == recorded.reason && asked->question == recorded.question &&
+                              asked->options == recorded.options && reads_as(asked->context, *context) && asked->created_at == at;
         const auto deadline = store.answer_deadline(raised.escalation_id);
         const bool has_default =
             deadline.ok() && deadline->default_answer == raised.default_answer.value_or(deadline->default_answer);
@@ -310,7 +353,7 @@ private:
 
     void resolution(const EscalationStore& store, const records::EscalationResolved& recorded) {
         const auto given = store.resolution(recorded.escalation_id);
-        if (is_gone(recorded.escalation_id, given)) { return; }
+        if (is_gone(recorded.escalation_id, given)) { return missing_answer(recorded.escalation_id); }
         auto answer = blob(recorded.resolution_blob);
         if (!answer) { return; }  // Reported with the blobs.
         answer->erase("resolved_by");
@@ -324,7 +367,7 @@ private:
     void approval(const EscalationStore& store, const records::ApprovalDecided& recorded) {
         shown(store, recorded.approval_id, recorded.artifact_hash, *recorded.artifact_blob);
         const auto given = store.artifact_decision(recorded.approval_id);
-        if (is_gone(recorded.approval_id, given)) { return; }
+        if (is_gone(recorded.approval_id, given)) { return missing_answer(recorded.approval_id); }
         report(recorded.approval_id, given,
                given.ok() && (*given)->artifact_hash == recorded.artifact_hash &&
                    likeness_.of_text(*recorded.decided_by, (*given)->decided_by) &&
@@ -344,7 +387,7 @@ private:
 
     void action(const EscalationStore& store, const records::ActionDecided& recorded) {
         const auto given = store.action_decision(recorded.approval_id);
-        if (is_gone(recorded.approval_id, given)) { return; }
+        if (is_gone(recorded.approval_id, given)) { return missing_answer(recorded.approval_id); }
         report(recorded.approval_id, given,
                given.ok() && (*given)->approved == (recorded.decision != "rejected") &&
                    is_recorded_change((*given)->edited, recorded.edited) && (*given)->action_hash == recorded.action_hash &&
@@ -418,7 +461,10 @@ private:
 
     const TaskEvidence& evidence_;
     std::vector<records::ApprovalDecided> decisions_;
-    std::set<std::string> known_;  ///< The names of the task's files, and all texts of its records.
+    std::map<std::string, std::string> artifacts_;  ///< Of each stage, the name of its artifact's file.
+    std::map<std::string, bool> earlier_;  ///< Files of decided versions, and if they are unchanged. Without the newest state's.
+    std::set<std::string> known_;          ///< The names of the task's files.
+    std::set<std::string> questions_;      ///< The ids of the questions that the task asked.
     FileFindings findings_;
     Likeness likeness_;
 };

@@ -58,7 +58,8 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().lexically_relative(folder).string();
         if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" ||
-            name == "abort.request" || name == "pause.request" || name == "plugin_call") {
+            name == "abort.request" || name == "pause.request" || name == "plugin_call" ||
+            name.starts_with("artifacts/.restoring-")) {
             continue;
         }
         files.emplace_back("task/" + name, it->path());

@@ -53,7 +53,8 @@ Result<void> Fold::on(const records::EscalationRaised& raised) {
     state_.status = TaskStatus::paused;
     state_.people_figures.asked(raised.escalation_id, time_);
     state_.people_figures.escalated = true;
-    state_.resumption.deadline = {raised.escalation_id, raised.deadline.value_or(""), raised.at_deadline.value_or("")};
+    state_.resumption.deadline = {raised.escalation_id, raised.deadline.value_or(""), raised.at_deadline.value_or(""),
+                                  raised.default_answer};
     return {};
 }
 

@@ -324,6 +324,7 @@ struct Resumption {
         std::string id;
         std::string time;
         std::string then;
+        std::optional<std::string> default_answer = {};  ///< Absent: older records lack it, and approvals have none.
         bool operator==(const Deadline&) const = default;
     };
     struct Said {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rebases a delivered change onto a base that has moved: merges, measures, commits. Also archives ended tasks.
+#include <filesystem>
+
 #include "base/advice.hpp"
 #include "base/ids.hpp"
 #include "config/gate_names.hpp"
@@ -241,6 +243,12 @@ Result<RebaseResult> PipelineController::rebase(std::string_view task_id, bool d
                        : " has delivered no commit (it is " + std::string(to_string(state.status)) + ")"),
             "", patch ? "`agentforge apply " + short_id(state.task_id) + "` applies the change to your checkout" : see_status,
             ErrorKind::invalid};
+    }
+    if (std::error_code error; !std::filesystem::exists(session->paths().blobs() / "blobs.yaml", error)) {
+        return Error{
+            "AF-JRNL-011", "the blobs of task " + state.task_id + " were freed (`agentforge gc --blobs`); a rebase needs them",
+            session->paths().blobs().string(),
+            "`agentforge archive restore " + short_id(state.task_id) + "`, then repeat the command", ErrorKind::not_found};
     }
     bool renews = false;  // A commit without its statement gets a new one, even on the same base.
     if (!dry_run) { AF_TRY(renews, check_proof(setup_, *session)); }

@@ -213,6 +213,7 @@ AnswerDeadline People::answer_deadline(const std::string& id, const std::string&
     policy.then = asked.then;
     AnswerDeadline deadline = policy.of(created_at, options, approval);
     deadline.time = asked.time;
+    if (asked.default_answer) { deadline.default_answer = *asked.default_answer; }
     return deadline;
 }
 

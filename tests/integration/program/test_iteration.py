@@ -445,6 +445,8 @@ class TestIterationLifeCycle(IterationTest):
         self.assert_code(self.go_on("continue", self.task(), "--revise"), 22)
         self.assert_code(self.go_on("reject", self.task()), 22)
         self.assertEqual((self.artifact_states("spec"), final.exists()), (["pending_review"], False))
+        self.assert_code(self.go_on("approve", self.task(), "--exit"), 0)
+        self.assert_code(self.run_program("audit", "verify", self.task()), 0)
 
     def test_status_names_discarded_artifacts(self):
         self.assert_code(self.design("--iterate", "--approve", "analyze", transcript=again(again(short_transcript(), "analyze"), "spec")), 22)
