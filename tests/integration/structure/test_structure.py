@@ -208,7 +208,7 @@ OTHER_WORDS = [
     ("kernel/gates/report.cpp", 'fields(value.get_object(), "tests")', "a field"),
     ("kernel/gates/run/language_commands.cpp", 'commands{"tests", ', "a command of a language"),
     ("kernel/gates/run/runner.cpp", 'start(language, "tests"', "a command of a language"),
-    ("kernel/audit/recorded_files.cpp", 'names_of_files{"artifact"', "fields of records"),
+    ("kernel/audit/recorded_files.cpp", '"patch_file", "review"', "fields of records"),
     ("kernel/audit/signature.cpp", 'verify{"verify"', "an option of ssh-keygen"),
     ("kernel/pipeline/acceptance.cpp", 'reviewer.version, "review"', "an agent's mode"),
     ("kernel/pipeline/agent_run/run_role.cpp", 'review ? "review"', "an agent's mode"),
