@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "audit/verify_commit.hpp"
+
 #include <charconv>
 
+#include "audit/evidence.hpp"
 #include "audit/statement.hpp"
 #include "audit/statement_signature.hpp"
-#include "audit/verify.hpp"
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "git/merges.hpp"
