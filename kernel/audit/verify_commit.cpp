@@ -8,6 +8,7 @@
 #include "audit/statement_signature.hpp"
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "base/text.hpp"
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "records/records.hpp"
