@@ -69,7 +69,7 @@ struct StatementCopies {
     const ArchiveCopy& archive;
     const DeliveredCommit& commit;
 
-    /// Reports that this file of the proof was removed, and where it still is: in the archive, or in the commit's note.
+    /// Returns the fault that this file of the proof was removed, with the place that still has it: the archive or the note.
     [[nodiscard]] std::string removal_text(std::string_view name, bool is_archived) const;
 };
 /// Checks that the statement equals the one computed from the task's files, that its copies do not differ, and its signature.
