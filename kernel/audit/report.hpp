@@ -2,8 +2,9 @@
 // Writes the auditor's report on a task. A pure function of the evidence and the verdict.
 #pragma once
 
+#include "audit/audit_verdict.hpp"
 #include "audit/document.hpp"
-#include "audit/verify.hpp"
+#include "audit/evidence.hpp"
 
 namespace agentforge::kernel {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "audit/audit_verdict.hpp"
 #include "audit/signature.hpp"
-#include "audit/verify.hpp"
 #include "git/merges.hpp"
 
 namespace agentforge::kernel {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "audit/verify_commit.hpp"
+
 #include <charconv>
 
+#include "audit/evidence.hpp"
 #include "audit/statement.hpp"
 #include "audit/statement_signature.hpp"
-#include "audit/verify.hpp"
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
+#include "base/text.hpp"
 #include "git/merges.hpp"
 #include "git/objects.hpp"
 #include "records/records.hpp"
@@ -62,6 +65,55 @@ std::optional<std::string> rejected_stage(const json::object& predicate) {
     }
     const auto found = std::ranges::find(approved, false, &std::pair<const std::string, bool>::second);
     return found == approved.end() ? std::nullopt : std::optional(found->first);
+}
+
+/// Returns the tree that a statement is about. Empty if it names none.
+std::string subject_of(const json::object& statement) {
+    const json::array& subjects = list_of(statement, "subject");
+    if (subjects.empty() || !subjects[0].is_object()) { return {}; }
+    const json::object* const digest = object_at(subjects[0].get_object(), "digest");
+    return digest == nullptr ? std::string() : text_of(*digest, "gitTree");
+}
+
+/// Adds whether the statement in a commit's note is about this commit.
+void compare_statement(AuditVerdict& verdict, const json::object& statement, const std::string& commit,
+                       const WrittenCommit& written) {
+    const json::object& predicate = statement.at("predicate").get_object();
+    const CommitTrailers trailers = trailers_of(written.message);
+    const std::string subject = subject_of(statement);
+    const json::object* const base = object_at(predicate, "base");
+    const bool same = subject == written.tree && text_of(predicate, "commit") == commit;
+    const bool fits = text_of(predicate, "task") == trailers.task_id && base != nullptr &&
+                      text_of(*base, "commit") == written.parent && stated_head(predicate).seq >= trailers.seq;
+    std::string told = "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer";
+    if (!same) {
+        told = "the statement is about commit " + text_of(predicate, "commit") + " with tree " + subject +
+               ", not about this one with tree " + written.tree;
+    } else if (!fits) {
+        told = "the statement names another task, parent or record than the commit";
+    }
+    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails, std::move(told));
+    if (const auto stage = rejected_stage(predicate)) {
+        verdict.add("statement", AuditAnswer::fails, "the statement says that a person rejected " + *stage);
+    }
+}
+
+/// Adds what the signature in a commit's note proves. Nothing else vouches for the statement.
+void add_signature_of_note(AuditVerdict& verdict, const SignatureTools& tools, const std::string& statement,
+                           const std::string& signature, const WrittenCommit& written, const Stop& stop) {
+    if (signature.empty()) {
+        verdict.add(
+            "signature", AuditAnswer::fails,
+            "the statement is not signed, and the task's archive is not here: anyone who can write notes could have written it");
+        return;
+    }
+    add_statement_signature(verdict, tools, {statement_namespace, statement, signature, written.time},
+                            signature_of(written, tools, stop), stop);
+    AuditFinding& found = verdict.findings.back();
+    if (found.answer == AuditAnswer::unchecked) {  // Anyone can sign with a key that nobody knows.
+        found.answer = AuditAnswer::fails;
+        found.detail += "; the task's archive is not here, so nothing else vouches for the statement";
+    }
 }
 
 }  // namespace
@@ -145,44 +197,12 @@ Result<AuditVerdict> verify_commit_alone(const std::filesystem::path& repository
                                          : "the task's archive is not here: " + std::string(fetch_archives));
     const auto [statement, signature] = split_signed(*note);
     const auto parsed = parse_json(statement, "note");
-    const json::object* const predicate = predicate_of(parsed);
-    if (predicate == nullptr) {
+    if (predicate_of(parsed) == nullptr) {
         verdict.add("statement", AuditAnswer::fails, "the note holds no statement");
         return verdict;
     }
-    std::string subject;
-    if (const auto& subjects = list_of(parsed->get_object(), "subject"); !subjects.empty() && subjects[0].is_object()) {
-        const json::object* const digest = object_at(subjects[0].get_object(), "digest");
-        if (digest != nullptr) { subject = text_of(*digest, "gitTree"); }
-    }
-    const json::object* const base = object_at(*predicate, "base");
-    const bool same = subject == written.tree && text_of(*predicate, "commit") == commit;
-    const bool fits = text_of(*predicate, "task") == trailers.task_id && base != nullptr &&
-                      text_of(*base, "commit") == written.parent && stated_head(*predicate).seq >= trailers.seq;
-    std::string told = "the statement is about this commit, its tree " + subject + ", its parent and the task of its trailer";
-    if (!same) {
-        told = "the statement is about commit " + text_of(*predicate, "commit") + " with tree " + subject +
-               ", not about this one with tree " + written.tree;
-    } else if (!fits) {
-        told = "the statement names another task, parent or record than the commit";
-    }
-    verdict.add("statement", same && fits ? AuditAnswer::holds : AuditAnswer::fails, std::move(told));
-    if (const auto stage = rejected_stage(*predicate)) {
-        verdict.add("statement", AuditAnswer::fails, "the statement says that a person rejected " + *stage);
-    }
-    if (signature.empty()) {
-        verdict.add(
-            "signature", AuditAnswer::fails,
-            "the statement is not signed, and the task's archive is not here: anyone who can write notes could have written it");
-        return verdict;
-    }
-    add_statement_signature(verdict, tools, {statement_namespace, statement, signature, written.time},
-                            signature_of(written, tools, stop), stop);
-    AuditFinding& found = verdict.findings.back();
-    if (found.answer == AuditAnswer::unchecked) {  // Anyone can sign with a key that nobody knows.
-        found.answer = AuditAnswer::fails;
-        found.detail += "; the task's archive is not here, so nothing else vouches for the statement";
-    }
+    compare_statement(verdict, parsed->get_object(), commit, written);
+    add_signature_of_note(verdict, tools, statement, signature, written, stop);
     return verdict;
 }
 

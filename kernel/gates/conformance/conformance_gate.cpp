@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/counted.hpp"
 #include "config/gate_names.hpp"
 #include "gates/engine/measured_files.hpp"
 #include "gates/engine/report_parts.hpp"

@@ -28,10 +28,6 @@ void conclude(GateReport& report, const std::string& good) {
     if (issues > 1) { report.summary += " (and " + std::to_string(issues - 1) + " more)"; }
 }
 
-std::string counted(std::size_t count, const std::string& one, const std::string& many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 std::int64_t integer_of(const json::object& line, const char* key) {
     const auto* found = line.if_contains(key);
     return found != nullptr && found->is_int64() ? found->get_int64() : 0;

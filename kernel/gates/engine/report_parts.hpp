@@ -16,8 +16,6 @@ void take_over(GateReport& report, GateReport part, const std::vector<const char
 void take_over(GateReport& report, Verdict verdict);
 /// Sets `passed` and the summary: `good` if passed, else the first blocking issue and the number of others.
 void conclude(GateReport& report, const std::string& good);
-/// Returns a number with its word: `1 test`, `2 tests`.
-[[nodiscard]] std::string counted(std::size_t count, const std::string& one, const std::string& many);
 /// Returns an integer of a helper's line. 0 if there is none.
 [[nodiscard]] std::int64_t integer_of(const json::object& line, const char* key);
 

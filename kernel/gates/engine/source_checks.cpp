@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "config/gate_words.hpp"

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "base/counted.hpp"
 #include "base/text.hpp"
 #include "gates/engine/baseline.hpp"
 #include "gates/engine/report_parts.hpp"

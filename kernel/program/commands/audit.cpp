@@ -4,6 +4,7 @@
 
 #include "audit/report.hpp"
 #include "audit/verify.hpp"
+#include "audit/verify_commit.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "git/archives.hpp"

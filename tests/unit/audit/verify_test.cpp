@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "audit/verify.hpp"
+#include "audit/verify_commit.hpp"
 #include "base/files.hpp"
 #include "journal/blob_check.hpp"
 #include "journal/blob_store.hpp"
