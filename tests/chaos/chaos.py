@@ -470,6 +470,8 @@ def main():
         return print_report(arguments.log)
     if (not worlds.FAULTS or not os.path.exists(worlds.FAULTS)):
         raise SystemExit("chaos: AGENTFORGE_FAULTS must name agentforge_faults.so; build the target `agentforge_faults`")
+    if arguments.fault == "power" and arguments.command in WITHOUT_POWER:
+        raise SystemExit(f"chaos: no power cuts for `{arguments.command}`: another process makes its important writes")
     plans = plan(arguments.runs, arguments.seed, arguments.command, arguments.fault)
     if arguments.at:
         plans = [(name, kind, arguments.at, seed) for name, kind, _, seed in plans]
