@@ -61,7 +61,8 @@ bool is_literal_key(const std::string& key) {
 Error not_signed(const std::string& why) {
     return Error{
         "AF-AUDT-001", "cannot sign the statement: " + why, "",
-        "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), or set delivery.sign: never",
+        "check that `git commit -S` works in this terminal (key, agent, gpg.format, gpg.program), then `agentforge resume TASK`; or set "
+        "delivery.sign: never",
         ErrorKind::unavailable};
 }
 
