@@ -45,7 +45,7 @@ class World:
         self.base_environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config"), "XDG_STATE_HOME": str(home / ".state"),
             "XDG_CACHE_HOME": str(home / ".cache"), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LANG": "C.UTF-8", "TERM": "dumb",
-            "AGENTFORGE_STATE_HOME": str(self.root / "state"), "TMPDIR": str(self.root / "tmp"), **FEWER_RUNS}
+            "AGENTFORGE_STATE_HOME": str(home / "state"), "TMPDIR": str(self.root / "tmp"), **FEWER_RUNS}
         self.environment = dict(self.base_environment)
         self.records = {}           # Of each task, as the last `picture` read them.
         self.beside = None          # A process that runs beside the command.
