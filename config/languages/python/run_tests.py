@@ -594,6 +594,25 @@ def run_unittest(request, ledger):
 
 # ------------------------------------------------------------------------------------------ pytest --
 
+def note_broken_conftest():
+    """Returns a list that gets each conftest.py that does not load, with its error. pytest only prints it, and ends with 4."""
+    broken = []
+    try:
+        from _pytest.config import ConftestImportFailure
+    except ImportError:
+        return broken
+    begin = ConftestImportFailure.__init__
+
+    def noted(self, path, *arguments, **options):
+        begin(self, path, *arguments, **options)
+        cause = options.get("cause") or getattr(self, "excinfo", (None, None))[1]
+        if isinstance(cause, BaseException):
+            broken.append((str(path), cause))
+
+    ConftestImportFailure.__init__ = noted
+    return broken
+
+
 def run_pytest(request, ledger, configuration):
     import pathlib
     import importlib.util
@@ -705,8 +724,11 @@ def run_pytest(request, ledger, configuration):
         if importlib.util.find_spec(module) is not None:
             arguments += option
     arguments += [os.path.join(root, file) for file in request["files"]]
+    broken = note_broken_conftest()
     code = int(pytest.main(arguments, plugins=[Reporter()]))
     if code != 1:       # The canary fails, so only 1 is correct.
+        for path, error in broken:
+            raise RuntimeError(f"{os.path.relpath(path, root)} does not load, so no test can run: {describe(error)}")
         raise RuntimeError(f"pytest ended with {code} although the canary test must fail (1)")
 
 

@@ -16,6 +16,7 @@
 #include "gates/stubs/scaffold.hpp"
 #include "gates/stubs/waiting.hpp"
 #include "gates/test_quality/leaving_tests.hpp"
+#include "gates/test_quality/left_cases.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
@@ -329,6 +330,11 @@ Result<void> RedGate::Judgment::run_with_former_signatures() {
 }
 
 void RedGate::Judgment::judge_tests() {
+    for (ChangedTest& test : evidence_.changed) {
+        // GREEN runs the former version of a file of tests, but not that of tests among code.
+        test.lost_cases = !test.id.empty() && !language_->may_hold_tests(test.file) &&
+                          lost_only_removed_cases(test.before, test.after, baseline_.request);
+    }
     auto facts_of_run = report_.facts;
     take_over(report_, judge_red(evidence_));
     report_.facts["changed_tests"] = changed_tests_fact(notes_of_changed_tests(evidence_, baseline_.specification));

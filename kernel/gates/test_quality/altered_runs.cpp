@@ -109,7 +109,12 @@ public:
             return put_back(others, evidence);
         }
         builds_ = true;
-        AF_TRY(const auto rest, run_(text_with({})));
+        const auto text = text_with({});
+        AF_TRY(auto rest, run_(text));
+        if (!has_loaded(rest, file_)) {
+            only_used_ = true;
+            if (text_with({}) != text) { AF_TRY(rest, run_(text_with({}))); }
+        }
         add_former_failures(neighbours_, file_, rest, evidence);
         AF_CHECK(put_tests_back(evidence));
         return put_back({}, evidence);
@@ -117,6 +122,7 @@ public:
 
 private:
     [[nodiscard]] std::string text_with(const std::set<std::size_t>& back) const {
+        if (only_used_) { return leaving_.rest_with_used_names(back, back, rules_); }
         return builds_ ? leaving_.rest_that_builds(back, rules_) : leaving_.rest(back);
     }
 
@@ -145,7 +151,8 @@ private:
             // In the end without the imports that it needs: in Python or JavaScript, it then fails when it runs.
             std::set<std::string> tried;
             TestRun run;
-            for (auto& text : {text_with(with), text_with({at}), leaving_.rest(with), leaving_.rest({at})}) {
+            const auto bare = only_used_ ? leaving_.rest_with_used_names({at}, {}, rules_) : leaving_.rest({at});
+            for (auto& text : {text_with(with), text_with({at}), leaving_.rest(with), leaving_.rest({at}), bare}) {
                 if (has_loaded(run, file_) || !tried.insert(text).second) { continue; }
                 AF_TRY(run, run_(text));
             }
@@ -180,7 +187,8 @@ private:
     const std::set<std::string>& outdated_;
     const CodeRules& rules_;
     Run run_;
-    bool builds_ = false;  ///< Each text must have the imports that it uses.
+    bool builds_ = false;     ///< Each text must have the imports that it uses.
+    bool only_used_ = false;  ///< Each text imports only the names that it uses.
 };
 
 }  // namespace

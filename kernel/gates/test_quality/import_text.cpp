@@ -106,6 +106,30 @@ std::pair<std::string, ImportText> read_go_import(const std::vector<std::string>
     return {in_one_line(lines), std::move(import)};
 }
 
+std::string import_of_used(const std::string& text, const std::function<bool(const std::string& name)>& used) {
+    static const RE2 python(R"((from \S+ import) .*)");
+    static const RE2 script(R"((import(?: type)?) [^"'`]*?(from ?["'`].*))");
+    static const RE2 required(R"(((?:const|let|var)) [^=]*?(= ?(?:await )?(?:require|import) ?\(.*\)))");
+    std::string head;
+    std::string tail;
+    const bool is_python = RE2::FullMatch(text, python, &head);
+    const bool is_script =
+        !is_python && (RE2::FullMatch(text, script, &head, &tail) || RE2::FullMatch(text, required, &head, &tail));
+    const auto items = read_statement(text).items;
+    if ((!is_python && !is_script) || items.empty()) { return text; }
+    std::string outside;  // Braces.
+    std::string within;
+    for (const auto& item : items) {
+        if (const auto name = bound_name(item); !name.empty() && !used(name)) { continue; }
+        auto& list = item.starts_with('{') ? within : outside;
+        list += (list.empty() ? "" : ", ") + (item.starts_with('{') ? item.substr(1) : item);
+    }
+    if (outside.empty() && within.empty()) { return {}; }
+    if (is_python) { return head + " " + outside; }
+    const std::string comma = outside.empty() || within.empty() ? "" : ", ";
+    return head + " " + outside + comma + (within.empty() ? "" : "{ " + within + " }") + " " + tail + ";";
+}
+
 bool names_module(const ImportText& import) {
     static const std::set<std::string_view> general{"import", "import static", "using", "use", "pub use"};
     return !general.contains(trimmed_import(import.frame));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,10 @@ struct ImportStatement {
 
 /// The same for Go, where one statement may list packages: their paths are the items, with their other names (`s "strings"`).
 [[nodiscard]] std::pair<std::string, ImportText> read_go_import(const std::vector<std::string>& lines);
+
+/// Returns an import of JavaScript, TypeScript or Python (in one line) with only those of its single names that are `used`.
+/// Empty: none is. Other imports stay as they are.
+[[nodiscard]] std::string import_of_used(const std::string& text, const std::function<bool(const std::string& name)>& used);
 
 /// True if the frame names a module, so that another import with this frame is of the same module.
 [[nodiscard]] bool names_module(const ImportText& import);

@@ -548,6 +548,28 @@ std::string LeavingTests::rest_that_builds(std::set<std::size_t> back, const Cod
     return without_unused_go_imports(whole);
 }
 
+std::string LeavingTests::rest_with_used_names(const std::set<std::size_t>& back, const std::set<std::size_t>& used_by,
+                                               const CodeRules& rules) const {
+    const Reader reader(rest_that_builds(back, rules), rules);
+    if (reader.is_go() || rules.preprocessor) { return rest_that_builds(back, rules); }
+    const Reader user(rest(used_by), rules);
+    const auto used = [&](const std::string& name) { return user.uses(name); };
+    std::map<std::size_t, std::pair<std::size_t, std::string>> instead;  // First line → last line, text.
+    for (const auto& each : reader.import_statements()) {
+        auto text = import_of_used(each.text, used);
+        if (text == each.text || import_of_used(each.text, [](const std::string&) { return true; }) == text) { continue; }
+        if (!text.empty()) { text = std::string(each.margin, ' ') + text + "\n"; }
+        instead[each.first] = {each.last, std::move(text)};
+    }
+    std::string text;
+    for (std::size_t at = 0; at < reader.written.size(); ++at) {
+        const auto found = instead.find(at);
+        text += found == instead.end() ? reader.written[at] + "\n" : found->second.second;
+        if (found != instead.end()) { at = found->second.first; }
+    }
+    return text;
+}
+
 /// Go refuses a file with an import that it does not use.
 std::string LeavingTests::without_unused_go_imports(const Reader& reader) {
     const bool is_go = reader.is_go();

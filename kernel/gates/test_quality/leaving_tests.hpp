@@ -65,6 +65,10 @@ public:
     /// Like `rest`, for a language that refuses imports without a use (Go) and names without an import: with the imports that
     /// what is put back uses, and without those of Go that the text does not use. `rules`: as given to the constructor.
     [[nodiscard]] std::string rest_that_builds(std::set<std::size_t> back, const CodeRules& rules) const;
+    /// Like `rest_that_builds`, but the imports of JavaScript, TypeScript and Python give only the names that the rest with the
+    /// parts `used_by` uses: a name that is gone would keep the file from loading.
+    [[nodiscard]] std::string rest_with_used_names(const std::set<std::size_t>& back, const std::set<std::size_t>& used_by,
+                                                   const CodeRules& rules) const;
     /// For each line of `rest()`, its number in the file before the task. 0: it is part of a replaced import.
     [[nodiscard]] std::vector<std::uint64_t> numbers_of_rest() const;
 

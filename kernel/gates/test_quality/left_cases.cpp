@@ -98,6 +98,75 @@ private:
     std::vector<bool> kept_now_;
 };
 
+/// Returns the texts, brackets, commas and words of a line.
+std::vector<std::string> tokens_of(std::string_view line) {
+    const auto is_mark = [](char c) { return std::string_view("()[]{},").find(c) != std::string_view::npos; };
+    const auto is_quote = [](char c) { return std::string_view("\"'`").find(c) != std::string_view::npos; };
+    std::vector<std::string> tokens;
+    for (std::size_t at = 0; at < line.size();) {
+        const char c = line[at];
+        std::size_t end = at + 1;
+        if (c == ' ' || c == '\t' || c == '\r') {
+            at = end;
+            continue;
+        }
+        if (is_quote(c)) {
+            while (end < line.size() && line[end] != c) { end += line[end] == '\\' ? 2 : 1; }
+            end = std::min(end + 1, line.size());
+        } else if (!is_mark(c)) {
+            while (end < line.size() && !is_mark(line[end]) && !is_quote(line[end]) && line[end] != ' ') { ++end; }
+        }
+        tokens.emplace_back(line.substr(at, end - at));
+        at = end;
+    }
+    return tokens;
+}
+
+int depth_of(const std::string& token) {
+    if (token == "(" || token == "[" || token == "{") { return 1; }
+    return token == ")" || token == "]" || token == "}" ? -1 : 0;
+}
+
+/// Divides what a list lost into its elements. Empty: these are no whole elements.
+std::vector<std::string> lost_elements(const std::vector<std::string>& tokens) {
+    std::vector<std::string> elements(1);
+    int open = 0;
+    bool closed = false;  // A bracket that the element began with.
+    for (const auto& token : tokens) {
+        if (open == 0 && token == ",") {
+            elements.emplace_back();
+            closed = false;
+            continue;
+        }
+        if (closed) { return {}; }
+        const bool begins = elements.back().empty();
+        open += depth_of(token);
+        if (open < 0) { return {}; }
+        closed = open == 0 && !begins && elements.back().find_first_of("([{") == 0;
+        elements.back() += (begins ? "" : " ") + token;
+    }
+    std::erase_if(elements, [](const std::string& each) { return each.empty(); });
+    return open == 0 ? elements : std::vector<std::string>();
+}
+
+/// Returns the elements that a line lost to become another. Empty: it became that by something else.
+std::vector<std::string> elements_lost_by(const std::string& before, const std::string& after) {
+    const auto old = tokens_of(before);
+    const auto now = tokens_of(after);
+    if (now.empty() || now.size() >= old.size()) { return {}; }
+    const auto lost = old.size() - now.size();
+    for (std::size_t first = 1; first + lost < old.size(); ++first) {
+        const auto begin = old.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end = begin + static_cast<std::ptrdiff_t>(lost);
+        const bool same = std::equal(old.begin(), begin, now.begin()) &&
+                          std::equal(end, old.end(), now.begin() + static_cast<std::ptrdiff_t>(first));
+        const bool in_list = (*begin == ",") != (*std::prev(end) == ",");
+        if (!same || !in_list) { continue; }
+        if (auto elements = lost_elements({begin, end}); !elements.empty()) { return elements; }
+    }
+    return {};
+}
+
 /// True if the row has a word of what the request asks to remove: then it may leave with that.
 bool goes_with_request(const RemovalRequest& request, const std::string& row) {
     const auto words = names_of_code(row);
@@ -111,6 +180,52 @@ bool goes_with_request(const RemovalRequest& request, const std::string& row) {
 
 std::vector<LeftCase> left_cases(std::string_view before, std::string_view now, const CodeRules& rules) {
     return LeftRows(before, now, rules).find();
+}
+
+bool lost_only_removed_cases(const std::vector<std::string>& before, const std::vector<std::string>& after,
+                             std::string_view request) {
+    const RemovalRequest asked{request};
+    if (before.empty() || !asked.removes()) { return false; }
+    const auto may_leave = [&](const std::vector<std::string>& elements) {
+        return !elements.empty() && std::ranges::all_of(elements, [&](const std::string& element) {
+            const auto words = names_of_code(element);
+            const bool keeps = std::ranges::any_of(words, [&](const std::string& word) {
+                const auto parts = parts_of_name(word);
+                return std::ranges::any_of(parts, [&](const std::string& part) { return asked.is_kept(part); });
+            });
+            return !keeps && goes_with_request(asked, element);
+        });
+    };
+    std::vector<std::string> rows;  // Tokens of whole lines that left.
+    const auto take_rows = [&] {
+        const auto tokens = std::exchange(rows, {});
+        return tokens.empty() || may_leave(lost_elements(tokens));
+    };
+    std::size_t next = 0;
+    for (const auto& line : before) {
+        if (next < after.size() && may_leave(elements_lost_by(line, after[next]))) {
+            ++next;
+            if (!take_rows()) { return false; }
+            continue;
+        }
+        // A line that is no element ends in another way: `assert f("xml") == 1`.
+        auto tokens = tokens_of(line);
+        if (tokens.empty()) { continue; }
+        rows.insert(rows.end(), tokens.begin(), tokens.end());
+        const bool bracketed = depth_of(tokens.front()) != 0 && depth_of(tokens.back()) != 0;
+        const bool text = tokens.size() == 1 && (line.starts_with('"') || line.starts_with('\''));
+        const bool opens = depth_of(tokens.back()) > 0;
+        if (tokens.back() != "," && !bracketed && !text && !opens) { return false; }
+        if (tokens.back() == "," || opens) { continue; }
+        int open = 0;
+        for (const auto& token : rows) { open += depth_of(token); }
+        if (open != 0) { continue; }
+        // Without a comma, a call may be a statement.
+        const auto elements = lost_elements(rows);
+        if (elements.empty() || elements.back().find_first_of("([{\"'") != 0) { return false; }
+        rows.emplace_back(",");
+    }
+    return next == after.size() && take_rows();
 }
 
 Result<std::vector<LeftCase>> failing_left_cases(LanguageCommands& commands, const Language& language, const GateCall& call,

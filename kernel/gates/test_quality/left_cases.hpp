@@ -31,6 +31,11 @@ struct LeftCase {
 /// expected result has not left.
 [[nodiscard]] std::vector<LeftCase> left_cases(std::string_view before, std::string_view now, const CodeRules& rules);
 
+/// True if a request to remove something is all that took cases from a test: its lines `before` (trimmed) became `after` by
+/// losing elements of lists (`"xml"`, `("xml", 3),`), each with a word of what the request removes and none of what it keeps.
+[[nodiscard]] bool lost_only_removed_cases(const std::vector<std::string>& before, const std::vector<std::string>& after,
+                                           std::string_view request);
+
 /// Puts rows that left the files of outdated tests back, one at a time (six at most), and returns those with which a test fails
 /// that passes without it. Leaves out rows that do not build, and those about what the request asks to remove. Errors: git's and
 /// the sandbox's own.

@@ -258,6 +258,24 @@ std::vector<ChangedTest> tests_with(const LackingLines& lines) {
     return changed;
 }
 
+/// Returns the lines of an outdated test that differ. The rows of an annotation may count as lines of the test above.
+ChangedTest changed_part(const LeavingPart& part, const LackingLines& lines) {
+    ChangedTest test{.id = part.id, .line = 0};
+    std::set<std::string> owners{part.id};
+    for (const auto& each : lines.removed) {
+        const bool within = each.number >= part.first && each.number <= part.last;
+        if (each.id != part.id && !within) { continue; }
+        if (test.line == 0) { test.line = each.number; }
+        test.before.push_back(each.text);
+        owners.insert(each.id);
+    }
+    if (test.line == 0) { test.line = part.first; }
+    for (const auto& each : lines.added) {
+        if (owners.contains(each.id)) { test.after.push_back(each.text); }
+    }
+    return test;
+}
+
 /// True if the text contains the test's own name: the part of its id after the last separator.
 bool has_name_of(std::string_view text, std::string_view id) {
     for (const std::string_view separator : {"::", " > "}) {
@@ -303,12 +321,10 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
     if (leaving.empty()) { return tests_with(whole); }
     // Shows each outdated test with its lines, and the first one with what leaves with the tests.
     std::vector<ChangedTest> changed;
-    const auto all = tests_with(whole);
     const auto old_lines = split_lines(before);
     for (const auto& part : leaving.parts()) {
         if (part.kind == LeavingPart::Kind::test) {
-            const auto found = std::ranges::find(all, part.id, &ChangedTest::id);
-            changed.push_back(found != all.end() ? *found : ChangedTest{.id = part.id, .line = part.first});
+            changed.push_back(changed_part(part, whole));
             continue;
         }
         const bool leaves_alone = elsewhere != nullptr && part.kind == LeavingPart::Kind::definition;

@@ -519,6 +519,64 @@ TEST(LeavingTests, the_former_file_of_go_has_the_imports_that_it_uses) {
     EXPECT_THAT(leaving.rest_that_builds({0}, rules), HasSubstr("\t\"bytes\"\n\t\"testing\"\n")) << "with the outdated test";
 }
 
+TEST(LeavingTests, a_row_of_an_annotation_belongs_to_the_test_below) {
+    const std::string json = "def test_json():\n    assert f('json') == 1\n\n\n";
+    const std::string row = "    (\"xml\", 2),\n";
+    const std::string head = "@pytest.mark.parametrize(\"fmt, n\", [\n    (\"csv\", 1),\n";
+    const std::string end = "])\ndef test_size(fmt, n):\n    assert f(fmt) == n\n";
+    const std::vector<TestOutcome> tests = {{"t.py::test_json", "test_json", "t.py", 0, TestStatus::passed, ""},
+                                            {"t.py::test_size[csv-1]", "test_size[csv-1]", "t.py", 0, TestStatus::passed, ""},
+                                            {"t.py::test_size[xml-2]", "test_size[xml-2]", "t.py", 0, TestStatus::passed, ""}};
+    const auto changed =
+        changed_tests(json + head + row + end, json + head + end, tests, {"t.py::test_size"}, rules_of_language("python"));
+    ASSERT_THAT(changed, SizeIs(1));
+    EXPECT_EQ(changed.front().id, "t.py::test_size");
+    EXPECT_THAT(changed.front().before, ElementsAre("(\"xml\", 2),"));
+    EXPECT_THAT(changed.front().after, IsEmpty());
+}
+
+TEST(LeavingTests, the_former_file_may_import_only_the_names_that_it_uses) {
+    struct Case {
+        std::string language;
+        std::string import;
+        std::string expected;
+        std::string old_test;
+        std::string kept;
+    };
+    const std::string node_old = "test('old', () => {\n  gone(1);\n});\n";
+    const std::string node_kept = "test('kept', () => {\n  sum(2);\n});\n";
+    const std::string python_old = "def test_old():\n    assert gone(1)\n";
+    const std::string python_kept = "def test_kept():\n    assert sum(2)\n";
+    const std::vector<Case> cases = {
+        {"javascript", "import { gone, sum } from './a.js';", "import { sum } from './a.js';", node_old, node_kept},
+        {"javascript", "import all, {\n  gone,\n  total as sum,\n} from './a.js';", "import { total as sum } from './a.js';",
+         node_old, node_kept},
+        {"javascript", "const { gone, sum } = require('./a');", "const { sum } = require('./a');", node_old, node_kept},
+        {"javascript", "import sum, { gone } from './a.js';", "import sum from './a.js';", node_old, node_kept},
+        {"javascript", "import './a.js';", "import './a.js';", node_old, node_kept},
+        {"python", "from a import gone, sum", "from a import sum", python_old, python_kept},
+        {"python", "from a import (\n    gone,\n    total as sum,\n)", "from a import total as sum", python_old, python_kept},
+        {"python", "import a", "import a", python_old, python_kept},
+    };
+    for (const auto& each : cases) {
+        const bool python = each.language == "python";
+        const std::string old_name = python ? "test_old" : "old";
+        const std::string kept_name = python ? "test_kept" : "kept";
+        const std::vector<TestOutcome> tests = {{"t::" + old_name, old_name, "t", 0, TestStatus::passed, ""},
+                                                {"t::" + kept_name, kept_name, "t", 0, TestStatus::passed, ""}};
+        const auto before = each.import + "\n\n" + each.old_test + "\n" + each.kept;
+        const auto rules = rules_of_language(each.language);
+        const LeavingTests leaving(before, each.import + "\n\n" + each.kept, tests, {"t::" + old_name}, rules);
+        ASSERT_FALSE(leaving.empty());
+        EXPECT_EQ(without_blanks(leaving.rest_with_used_names({}, {}, rules)), without_blanks(each.expected + "\n" + each.kept));
+        const auto whole = leaving.rest_with_used_names({0}, {0}, rules);
+        const bool imported = each.import.find("gone") != std::string::npos;
+        EXPECT_EQ(whole.substr(0, whole.find("old")).find("gone") != std::string::npos, imported) << "with the outdated test";
+        EXPECT_EQ(without_blanks(leaving.rest_with_used_names({0}, {}, rules)),
+                  without_blanks(each.expected + "\n" + each.old_test + "\n" + each.kept));
+    }
+}
+
 TEST(LeavingTests, the_former_file_keeps_what_is_put_back) {
     std::vector<TestOutcome> outcomes;
     for (const auto& name : node_file.tests) { outcomes.push_back({"t::" + name, name, "t", 0, TestStatus::passed, ""}); }

@@ -58,5 +58,41 @@ TEST(LeftCases, are_no_other_lines) {
     EXPECT_THAT(texts_left(table + "\t\tcheck(t, 1)\n\t\tf(1, 2)\n" + table_end, table + table_end), IsEmpty());
 }
 
+const std::string remove_xml =
+    "Remove the XML export. Nobody uses it, and it drags in our only XML code. The formats csv and json stay, and asking for xml "
+    "must be refused like any unknown format.";
+
+TEST(LeftCases, of_what_the_request_removes_are_elements_of_lists) {
+    const auto only = [](const std::vector<std::string>& before, const std::vector<std::string>& after = {}) {
+        return lost_only_removed_cases(before, after, remove_xml);
+    };
+    EXPECT_TRUE(only({"(\"xml\", \"books.xml\"),"}));
+    EXPECT_TRUE(only({"(\"xml\", \"books.xml\")"}));
+    EXPECT_TRUE(only({"\"xml\","}));
+    EXPECT_TRUE(only({"{", "name: \"xml\",", "size: 3,", "},"}));
+    EXPECT_TRUE(only({"pytest.param(\"xml\", 3, id=\"xml\"),"}));
+    EXPECT_TRUE(only({"for (const each of ['csv', 'xml', 'json']) {"}, {"for (const each of ['csv', 'json']) {"}));
+    EXPECT_TRUE(only({"cases = [(\"xml\", 1), (\"csv\", 2)]"}, {"cases = [(\"csv\", 2)]"}));
+    EXPECT_TRUE(only({"cases = [(\"csv\", 2), (\"xml\", 1)]"}, {"cases = [(\"csv\", 2)]"}));
+}
+
+TEST(LeftCases, of_other_things_are_not_those_of_what_the_request_removes) {
+    const auto only = [](const std::vector<std::string>& before, const std::vector<std::string>& after = {}) {
+        return lost_only_removed_cases(before, after, remove_xml);
+    };
+    EXPECT_FALSE(only({}));
+    EXPECT_FALSE(only({"(\"toml\", \"books.toml\"),"}));
+    EXPECT_FALSE(only({"(\"xml\", \"books.xml\"),", "(\"toml\", \"books.toml\"),"}));
+    EXPECT_FALSE(only({"(\"json\", \"from xml\"),"})) << "it stays";
+    EXPECT_FALSE(only({"(\"xml\", 1),"}, {"(\"xml\", 2),"})) << "another result";
+    EXPECT_FALSE(only({"assert f(\"xml\") == 1"})) << "an assertion";
+    EXPECT_FALSE(only({"check(\"xml\")"})) << "an assertion";
+    EXPECT_FALSE(only({"check(\"xml\");"})) << "an assertion";
+    EXPECT_FALSE(only({"['xml'].forEach(check)"})) << "an assertion";
+    EXPECT_FALSE(only({"for (const each of ['csv', 'xml', 'toml']) {"}, {"for (const each of ['csv']) {"}));
+    EXPECT_FALSE(only({"[\"xml\", 1], [\"a\""}, {"[\"a\""})) << "not a whole element";
+    EXPECT_FALSE(lost_only_removed_cases({"(\"xml\", 1),"}, {}, "Add an option for xml and csv")) << "no removal";
+}
+
 }  // namespace
 }  // namespace agentforge::kernel
