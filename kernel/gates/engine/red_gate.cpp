@@ -206,7 +206,7 @@ Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const st
     return {};
 }
 
-/// A fixture or a helper may stand in another file than the outdated tests that it leaves with.
+/// A fixture or helper that leaves with outdated tests may be in a different file.
 Result<void> RedGate::Judgment::judge_support_files() {
     for (const auto& [path, texts] : support_) {
         AF_TRY(const auto elsewhere, uses_outside(path));

@@ -28,7 +28,7 @@ struct Hunk {
                                                                            const std::vector<std::size_t>& removed,
                                                                            const std::vector<std::size_t>& added);
 
-/// True if some removed lines stay in another form, and none was only moved to the left.
+/// True if some removed lines come back in another form, and none only lost indentation.
 [[nodiscard]] bool stay_in_place(const SourceLines& before, const SourceLines& now, const Hunk& hunk);
 
 /// Divides removed lines so that each call of one of these functions that is a line of its own stands alone.

@@ -53,7 +53,7 @@ private:
     void add_definition(const Versions& versions, const Definition& definition, const std::vector<std::size_t>& numbers,
                         std::vector<bool>& skipped);
     void add_imports(const Versions& versions, std::vector<bool>& skipped);
-    /// Adds imported names that left, and marks their lines.
+    /// Adds the imported names that were removed, and marks their lines.
     void add_import_items(const Versions& versions, std::vector<bool>& skipped);
     /// Finds out where the definitions and imports of a file stood: its pieces from `begun` on.
     void place_pieces(const Versions& versions, const HunkFinder& finder, std::size_t begun);

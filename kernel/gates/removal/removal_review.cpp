@@ -159,7 +159,7 @@ bool RemovalReview::leaves_what_was_asked() const {
 bool RemovalReview::removed_by_name(const RemovalRequest& request) const {
     std::set<std::string> names;
     std::set<const Piece*> found;
-    // What a definition defines, not its parameters: two functions may both have a `text`.
+    // Only the names that a definition defines, without its parameters: two functions may both have a `text`.
     const auto shares = [&](const Piece& piece) { return declares_one_of(piece.lines.text, names); };
     for (bool grown = true; grown;) {
         grown = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source text by its lines: as written, without comments, and without texts.
+// The lines of a source file: as written, without comments, and without string literals.
 #pragma once
 
 #include <cstddef>
