@@ -241,8 +241,8 @@ def verify(arguments):
     archive = {}
     for name, (mode, blob) in repository.files(kept).items():
         path = name.removeprefix("task/")
-        known = task in name if path == name else path not in NEVER and not path.startswith("escalations/")
-        require(known and name.startswith(("task/", "escalations/")) and mode == b"100644", f"the archive has {name} ({mode.decode()}), as no archive of this task has")
+        known = re.fullmatch(r"escalations/(\.told/)?[A-Z]{3}-%s-[^/]+" % task, name) if path == name else path not in NEVER and not path.startswith("escalations/")
+        require(known and mode == b"100644", f"the archive has {name} ({mode.decode()}), as no archive of this task has")
         archive[path] = repository.object(blob)
     header, records, continued = all_records(archive)
     require(int(seq) in records and records[int(seq)]["hash"] == head, f"the journal does not have record {seq}, which the commit's trailer names")

@@ -5,6 +5,11 @@
 
 namespace agentforge::kernel {
 
+std::string decision_file(std::string_view stage, unsigned version, bool is_approval) {
+    return "iteration_history/" + std::string(stage) + "/v" + std::to_string(version) +
+           (is_approval ? "_approval.yaml" : "_feedback.yaml");
+}
+
 json::object decision_document(const DecidedVersion& version, const ArtifactDecision& decision, std::string_view time) {
     json::object entry{
         {"task_id", version.task_id}, {"stage", version.stage}, {"iteration", version.number}, {"decision", decision.decision}};

@@ -12,6 +12,9 @@
 
 namespace agentforge::kernel {
 
+/// Returns the name of the file, below the task's folder.
+[[nodiscard]] std::string decision_file(std::string_view stage, unsigned version, bool is_approval);
+
 /// What was decided on.
 struct DecidedVersion {
     std::string task_id;

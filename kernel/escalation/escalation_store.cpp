@@ -364,10 +364,9 @@ bool is_text(const json::value& value) {
     return array == nullptr || std::all_of(array->begin(), array->end(), [](const json::value& one) { return is_text(one); });
 }
 
-Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const json::object& fields) {
+Result<void> create_record(const std::filesystem::path& directory, const std::string& id, const std::string& text) {
     AF_CHECK(make_directories(directory));
     const std::filesystem::path file = directory / (id + std::string(record_suffix));
-    const std::string text = to_yaml(fields);
     Result<void> made = create_file_exclusive(file, text, Durability::synced);
     if (made.ok() || made.error().kind != ErrorKind::conflict) { return made; }
     const Result<std::string> there = read_file(file, max_record_bytes);
@@ -553,32 +552,38 @@ AnswerDeadline DeadlinePolicy::of(std::string_view created_at, const std::vector
     return deadline;
 }
 
-Result<void> EscalationStore::record(const Escalation& escalation, const AnswerDeadline& deadline) const {
-    AF_CHECK(check_id(escalation.id, QuestionKind::escalation));
+std::string question_text(const Escalation& escalation, const AnswerDeadline& deadline) {
     json::array options;
     for (const std::string& option : escalation.options) { options.emplace_back(option); }
-    return create_record(directory_, escalation.id,
-                         with_deadline({{"id", escalation.id},
-                                        {"task_id", escalation.task_id},
-                                        {"stage", escalation.stage},
-                                        {"issue", escalation.issue},
-                                        {"question", escalation.question},
-                                        {"options", options},
-                                        {"context", escalation.context},
-                                        {"created_at", escalation.created_at}},
-                                       deadline));
+    return to_yaml(with_deadline({{"id", escalation.id},
+                                  {"task_id", escalation.task_id},
+                                  {"stage", escalation.stage},
+                                  {"issue", escalation.issue},
+                                  {"question", escalation.question},
+                                  {"options", options},
+                                  {"context", escalation.context},
+                                  {"created_at", escalation.created_at}},
+                                 deadline));
+}
+
+std::string question_text(const ApprovalRequest& request, const AnswerDeadline& deadline) {
+    return to_yaml(with_deadline({{"id", request.id},
+                                  {"task_id", request.task_id},
+                                  {"stage", request.stage},
+                                  {"artifact", request.artifact},
+                                  {"artifact_hash", request.artifact_hash},
+                                  {"created_at", request.created_at}},
+                                 deadline));
+}
+
+Result<void> EscalationStore::record(const Escalation& escalation, const AnswerDeadline& deadline) const {
+    AF_CHECK(check_id(escalation.id, QuestionKind::escalation));
+    return create_record(directory_, escalation.id, question_text(escalation, deadline));
 }
 
 Result<void> EscalationStore::record(const ApprovalRequest& request, const AnswerDeadline& deadline) const {
     AF_CHECK(check_approval_id(request.id));
-    return create_record(directory_, request.id,
-                         with_deadline({{"id", request.id},
-                                        {"task_id", request.task_id},
-                                        {"stage", request.stage},
-                                        {"artifact", request.artifact},
-                                        {"artifact_hash", request.artifact_hash},
-                                        {"created_at", request.created_at}},
-                                       deadline));
+    return create_record(directory_, request.id, question_text(request, deadline));
 }
 
 namespace {

@@ -41,6 +41,10 @@ struct AnswerDeadline {
     bool operator==(const AnswerDeadline&) const = default;
 };
 
+/// Returns the text of the question's file.
+[[nodiscard]] std::string question_text(const Escalation& escalation, const AnswerDeadline& deadline = {});
+[[nodiscard]] std::string question_text(const ApprovalRequest& request, const AnswerDeadline& deadline = {});
+
 /// The settings for deadlines (`escalation.deadline_seconds`, `escalation.on_deadline`, `escalation.default_answer`).
 struct DeadlinePolicy {
     std::chrono::seconds within{0};  ///< 0: no deadline.

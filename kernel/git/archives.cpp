@@ -286,9 +286,14 @@ namespace {
 
 constexpr std::string_view questions = "escalations/";
 
-/// True for `escalations/KIND-<task id>-….yaml`. A question of another task must not come with this one's archive.
+/// True for `escalations/KIND-<task id>-….yaml`. A question of another task must not come with this one's archive, and neither
+/// must a file for a folder beside the questions: such folders belong to handlers. Older versions archived `.told`.
 bool is_question_of(std::string_view path, std::string_view task_id) {
-    return path.starts_with(questions) && is_question_of_task(path.substr(path.rfind('/') + 1), task_id);
+    if (!path.starts_with(questions)) { return false; }
+    path.remove_prefix(questions.size());
+    constexpr std::string_view notified = ".told/";
+    if (path.starts_with(notified)) { path.remove_prefix(notified.size()); }
+    return path.find('/') == std::string_view::npos && is_question_of_task(path, task_id);
 }
 
 /// True for files with which processes communicate. No archive has them, because they would act on the restored task.

@@ -252,23 +252,15 @@ Result<void> Acceptance::save_decision(const ArtifactDecision& decision) {
     const std::string version = "v" + std::to_string(number);
     const bool keeps = iterates(task_.state()) || decision.decision == "revise";
     if (keeps) { AF_CHECK(save_version(stage, version)); }
-    const std::filesystem::path folder = task_.session->paths().root / "iteration_history" / task_.stage_name();
-    AF_CHECK(make_directories(folder));
+    const std::filesystem::path path =
+        task_.session->paths().root / decision_file(task_.stage_name(), number, decision.approved());
+    AF_CHECK(make_directories(path.parent_path()));
     json::object file =
         decision_document({task_.state().task_id, task_.stage_name(), number,
                            keeps ? artifact_version_file(stage.artifact, version) : stage.artifact, stage.artifact_hash},
                           decision, format_time(task_.services.clock.now()));
     task_.services.redactor.redact(file);
-    return write_file_atomic(folder / (version + (decision.approved() ? "_approval.yaml" : "_feedback.yaml")), to_yaml(file),
-                             Durability::synced);
-}
-
-Result<void> Acceptance::restore_file() {
-    if (std::filesystem::exists(task_.session->paths().root / task_.state().stage().artifact)) { return {}; }
-    AF_TRY(const Contract contract, task_.services.contracts.get(task_.state().stage_template().contract));
-    AF_TRY(const auto artifact, task_.session->artifact(task_.stage_name()));
-    AF_CHECK(save(task_.state().stage_template().artifact, contract, artifact ? *artifact : json::object()));
-    return {};
+    return write_file_atomic(path, to_yaml(file), Durability::synced);
 }
 
 }  // namespace agentforge::kernel

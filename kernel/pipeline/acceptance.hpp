@@ -29,11 +29,8 @@ public:
 
     /// Writes a read-only `<name>_final.yaml` beside each artifact that has kept versions. Call when the task completes.
     [[nodiscard]] Result<void> save_finals();
-    /// Writes a person's decision to `iteration_history/<stage>/vN_feedback.yaml` or `vN_approval.yaml`. Copies the decided
-    /// version beside the artifact.
+    /// Writes the file of a person's decision. Copies the decided version beside the artifact.
     [[nodiscard]] Result<void> save_decision(const ArtifactDecision& decision);
-    /// Rewrites the current artifact's file from the journal if it is missing.
-    [[nodiscard]] Result<void> restore_file();
 
 private:
     /// Copies the stage's artifact file to `<name>_<version>.yaml` beside it. Returns its path.

@@ -13,6 +13,7 @@
 #include "base/plain_file.hpp"
 #include "base/text.hpp"
 #include "base/yaml.hpp"
+#include "escalation/decision_file.hpp"
 #include "journal/blob_store.hpp"
 
 namespace agentforge::kernel {
@@ -52,8 +53,8 @@ std::vector<TaskFile> files_of(const BlobStore& blobs, const TaskState& state) {
         if (stage.artifact.empty() || stage.artifact_hash.empty()) { continue; }
         files.push_back({stage.artifact, stage.artifact_hash, true});
         for (const ShownVersion& shown : stage.history) {
-            for (const char* kind : {"_approval.yaml", "_feedback.yaml"}) {
-                files.push_back({"iteration_history/" + stage.name + "/v" + std::to_string(shown.version) + kind, ""});
+            for (const bool is_approval : {true, false}) {
+                files.push_back({decision_file(stage.name, shown.version, is_approval), ""});
             }
         }
         for (const auto& [name, shown] : version_files(state, stage)) { files.push_back({name, shown.artifact_hash}); }
@@ -163,6 +164,11 @@ std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const Ta
         if (differs(paths, file, store)) { changed.push_back(file.name); }
     }
     return changed;
+}
+
+bool is_changed_artifact_file(const TaskPaths& paths, const std::string& file, const std::string& blob,
+                              const std::filesystem::path& blobs) {
+    return differs(paths, {file, blob}, BlobStore(blobs));
 }
 
 Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state) {

@@ -43,6 +43,10 @@ void remove_final_file(const TaskPaths& paths, const StageState& stage);
 [[nodiscard]] std::vector<std::string> changed_artifact_files(const TaskPaths& paths, const TaskState& state,
                                                               const std::filesystem::path& blobs = {});
 
+/// True if such a file is there and does not have the contents of this blob.
+[[nodiscard]] bool is_changed_artifact_file(const TaskPaths& paths, const std::string& file, const std::string& blob,
+                                            const std::filesystem::path& blobs);
+
 /// Fails if `changed_artifact_files` finds any. Errors: `conflict` AF-ORCH-077 as below, AF-ORCH-051 with the files' names.
 [[nodiscard]] Result<void> check_artifact_files(const TaskPaths& paths, const TaskState& state);
 

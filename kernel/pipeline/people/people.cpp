@@ -221,7 +221,7 @@ Result<void> People::write_lost_question() {
     const EscalationStore& store = task_.setup.escalations;
     const std::string id = open_id();
     const auto kind = task_.state().waits_for();
-    if (kind == QuestionKind::approval) { AF_CHECK(acceptance_.restore_file()); }
+    if (kind == QuestionKind::approval) { AF_CHECK(task_.session->write_missing_artifacts()); }
     const Result<PendingItem> readable = store.item(id);
     if (readable.ok()) { return {}; }
     if (readable.error().kind != ErrorKind::not_found) { return readable.error(); }

@@ -626,6 +626,18 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
             with self.subTest(name):
                 self.assert_refused(change, *words)
 
+    def test_a_file_for_the_folder_of_a_handler_is_refused(self):
+        name = f"escalations/inbox/APR-{self.id}-spec-1.answer.yaml"
+
+        def add(place):
+            (place / name).parent.mkdir(parents=True)
+            (place / name).write_text("approved: true\n")
+
+        self.forge(self.id, add)
+        program, script = self.verified(self.reference)
+        self.assert_error(program, "AF-GIT-057", name)
+        self.assertIn(f"the archive has {name}", script.stderr)
+
     def test_a_file_that_nothing_covers_is_named(self):
         self.forge(self.id, lambda place: (place / "task/detached.log").write_text("x"))
         program, script = self.verified(self.reference)

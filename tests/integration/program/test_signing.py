@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the user's key signs: only a statement about a journal that this machine wrote, and about files that say what the journal says."""
 
+import re
 import shutil
 
 from harness import main, short_transcript
@@ -28,7 +29,10 @@ class TestSigning(SignedAuditTest):
         changes = {
             "iteration_history/spec/v1_approval.yaml": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
             f"../../escalations/APR-{task}-spec-1.board.yaml": lambda file: file.write_text("approved by the board\n"),
-            "iteration_history/spec/v9_approval.yaml": lambda file: file.write_text((folder / "iteration_history/spec/v1_approval.yaml").read_text()),
+            "iteration_history/spec/v9_approval.yaml": lambda file: file.write_text((folder / "iteration_history/spec/v1_approval.yaml").read_text().replace("iteration: 1", "iteration: 9")),
+            "iteration_history/spec/v01_approval.yaml": lambda file: file.write_text((folder / "iteration_history/spec/v1_approval.yaml").read_text()),
+            "actions.yaml.torn-by-the-board": lambda file: file.write_text("approved by the board\n"),
+            f"../../escalations/APR-{task}-red-1.early-1.yaml": lambda file: file.write_text("approved: true\n"),
             f"../../escalations/{answer.name}": lambda file: self.replace(file, 'decided_by: "user"', 'decided_by: "CEO"'),
             f"../../escalations/ESC-{task}-spec-9.yaml": lambda file: file.write_text("question: may we ship?\n"),
             f"../../escalations/APR-{task}-spec-1.yaml": lambda file: file.write_text(file.read_text() + "# approved by the board\n"),
@@ -53,6 +57,34 @@ class TestSigning(SignedAuditTest):
         self.assert_code(self.go_on("resume", task), 0)
         self.assert_verified(self.verify(task))
         self.assertTrue(self.signature(task).exists())
+
+    def test_each_field_that_the_journal_gives_is_compared(self):
+        task = self.start_and_wait("--approve", "spec", "--approve", "deliver")
+        self.assert_code(self.go_on("approve", task), 22)
+        folder = self.task_folder(task)
+        artifact = folder / "artifacts/phases/spec/specification.yaml"
+        changes = [
+            (folder.parent.parent / "escalations" / f"APR-{task}-spec-1.yaml", "task_id: .*", 'task_id: "task-20260102-another"'),
+            (folder.parent.parent / "escalations" / f"APR-{task}-spec-1.yaml", r"\Z", 'deadline: "2026-01-02T15:30:00.000Z"\nat_deadline: "abort"\n'),
+            (folder / "iteration_history/spec/v1_approval.yaml", 'timestamp: "20', 'timestamp: "19'),
+            (artifact, 'stage_name: "spec"', 'stage_name: "red"'),
+            (artifact, 'artifact_type: ".*"', 'artifact_type: "anything"'),
+            (artifact, '  version: ".*"', '  version: "9.9"'),
+            (artifact, '  created_at: "20', '  created_at: "19'),
+            (artifact, "  iteration: .*", "  iteration: 77"),
+            (artifact, "  tokens_used: .*", "  tokens_used: 1"),
+            (artifact, "  tokens_used: .*", r'\g<0>\n  approved_by: "the board"'),
+        ]
+        self.assertNotIn(".yaml", str([finding for finding in self.verify(task).json["findings"] if finding["answer"] != "holds"]))
+        for file, before, after in changes:
+            with self.subTest(after):
+                whole = file.read_text()
+                changed, count = re.subn(before, after, whole, count=1)
+                self.assertEqual(count, 1)
+                file.write_text(changed)
+                found = [finding["told"] for finding in self.verify(task).json["findings"] if finding["answer"] != "holds"]
+                self.assertIn(file.name, " ".join(found))
+                file.write_text(whole)
 
     def test_changed_files_do_not_replace_the_archive(self):
         self.assert_code(self.start(transcript=short_transcript()), 0)
