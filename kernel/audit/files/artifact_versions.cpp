@@ -26,11 +26,7 @@ constexpr YamlLimits artifact_limits{64UL << 20U, 4'000'000, 200};
 class ArtifactComparison {
 public:
     ArtifactComparison(const TaskEvidence& evidence, const RecordedHistory& history, FileFindings& findings)
-        : evidence_(evidence), history_(history), findings_(findings) {
-        // The clock may have been set back, so the first record need not have the first time.
-        widen(evidence.state.created_at);
-        for (const Record& record : evidence.records) { widen(records::envelope_in(record).timestamp); }
-    }
+        : evidence_(evidence), history_(history), findings_(findings) {}
 
     void run() {
         contents();
@@ -38,13 +34,7 @@ public:
     }
 
 private:
-    /// The audit compares accepted artifacts and reviews elsewhere.
     void contents() {
-        std::set<std::string> accepted;
-        for (const Record& record : evidence_.records) {
-            if (const auto stage = records::as<records::ArtifactAccepted>(record)) { accepted.insert(stage->artifact); }
-            if (const auto review = records::as<records::ReviewFinished>(record)) { accepted.insert(*review->review); }
-        }
         std::vector<std::string> changed = changed_artifact_files(evidence_.paths, evidence_.state, evidence_.blobs);
         const auto newest = artifact_files(evidence_.blobs, evidence_.state);
         for (const auto& [file, blob] : history_.versions) {
@@ -53,7 +43,7 @@ private:
             }
         }
         for (const std::string& file : changed) {
-            if (accepted.contains(file)) { continue; }
+            if (history_.accepted_files.contains(file)) { continue; }  // The audit compares these elsewhere.
             const auto kind = irregular_kind(evidence_.paths.root, file);
             findings_.faults.push_back(file + (kind ? " is " + *kind : " is not what the journal says"));
         }
@@ -95,23 +85,14 @@ private:
                (given.metadata == lost || given.metadata == written) && is_time_of_task(given.created_at);
     }
 
-    void widen(const std::string& text) {
-        const auto time = parse_time(text);
-        if (!time.ok()) { return; }
-        first_ = std::min(first_.value_or(*time), *time);
-        last_ = std::max(last_.value_or(*time), *time);
-    }
-
     [[nodiscard]] bool is_time_of_task(const std::string& text) const {
         const auto time = parse_time(text);
-        return time.ok() && first_ && *first_ <= *time && *time <= *last_;
+        return time.ok() && history_.earliest && *history_.earliest <= *time && *time <= *history_.latest;
     }
 
     const TaskEvidence& evidence_;
     const RecordedHistory& history_;
     FileFindings& findings_;
-    std::optional<std::chrono::system_clock::time_point> first_;  ///< The earliest time of a record.
-    std::optional<std::chrono::system_clock::time_point> last_;
 };
 
 }  // namespace

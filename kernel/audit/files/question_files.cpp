@@ -32,10 +32,8 @@ public:
         files();
         for (const auto& [id, asked] : history_.questions) { question(id, asked); }
         // An answer that came too late has no record.
-        for (const Record& record : evidence_.records) {
-            if (const auto resolved = records::as<records::EscalationResolved>(record)) { resolution(*resolved); }
-            if (const auto decided = records::as<records::ActionDecided>(record)) { action(*decided); }
-        }
+        for (const records::EscalationResolved& resolved : history_.resolutions) { resolution(resolved); }
+        for (const records::ActionDecided& decided : history_.action_decisions) { action(decided); }
         for (const records::ApprovalDecided& decided : history_.decisions) { approval(decided); }
     }
 

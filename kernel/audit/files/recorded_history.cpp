@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "journal/blob_store.hpp"
 #include "task/artifact_files.hpp"
@@ -38,7 +39,9 @@ public:
     explicit HistoryReader(const TaskEvidence& evidence) : evidence_(evidence) {}
 
     RecordedHistory run() && {
+        add_time(evidence_.state.created_at);
         for (const Record& record : evidence_.records) {
+            add_time(records::envelope_in(record).timestamp);
             add_texts(record.body, names_of_files, history_.files);
             add_texts(record.body, ids_of_questions, history_.ids);
             before(record);
@@ -54,12 +57,22 @@ public:
     }
 
 private:
+    void add_time(const std::string& text) {
+        const auto time = parse_time(text);
+        if (!time.ok()) { return; }
+        history_.earliest = std::min(history_.earliest.value_or(*time), *time);
+        history_.latest = std::max(history_.latest.value_or(*time), *time);
+    }
+
     /// Adds what the program wrote before it appended the record.
     void before(const Record& record) {
         if (const auto accepted = records::as<records::ArtifactAccepted>(record)) { accept(*accepted); }
-        if (const auto review = records::as<records::ReviewFinished>(record); review && !review->review->empty()) {
-            history_.envelopes.emplace(*review->review_blob,
-                                       RecordedEnvelope{review->stage, fs_stem(*review->review), {}, figures()});
+        if (const auto review = records::as<records::ReviewFinished>(record)) { accept(*review); }
+        if (auto resolved = records::as<records::EscalationResolved>(record)) {
+            history_.resolutions.push_back(std::move(*resolved));
+        }
+        if (auto decided = records::as<records::ActionDecided>(record)) {
+            history_.action_decisions.push_back(std::move(*decided));
         }
         if (auto decided = records::as<records::ApprovalDecided>(record)) {
             decide(*decided, records::envelope_in(record).timestamp);
@@ -79,7 +92,15 @@ private:
         }
     }
 
+    void accept(const records::ReviewFinished& finished) {
+        if (finished.review->empty()) { return; }
+        const std::string contract = std::filesystem::path(*finished.review).stem().string();
+        history_.accepted_files.insert(*finished.review);
+        history_.envelopes.emplace(*finished.review_blob, RecordedEnvelope{finished.stage, contract, {}, figures()});
+    }
+
     void accept(const records::ArtifactAccepted& accepted) {
+        history_.accepted_files.insert(accepted.artifact);
         history_.artifacts[accepted.stage] = accepted.artifact;
         history_.envelopes.emplace(accepted.artifact_hash,
                                    RecordedEnvelope{accepted.stage, *accepted.contract, *accepted.contract_version, figures()});
@@ -146,8 +167,6 @@ private:
         }
         history_.questions.insert_or_assign(id, std::move(question));
     }
-
-    static std::string fs_stem(const std::string& file) { return std::filesystem::path(file).stem().string(); }
 
     const TaskEvidence& evidence_;
     TaskState then_;

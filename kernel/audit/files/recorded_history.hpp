@@ -2,6 +2,7 @@
 // What the journal says about the files that people read: questions, decisions, and the versions of artifacts.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <set>
@@ -44,14 +45,20 @@ struct RecordedEnvelope {
 };
 
 struct RecordedHistory {
-    std::map<std::string, RecordedQuestion> questions;       ///< By id. Without those whose blobs are missing.
+    std::map<std::string, RecordedQuestion> questions;  ///< By id. Without those whose blobs are missing.
+    std::vector<records::EscalationResolved> resolutions;
+    std::vector<records::ApprovalDecided> decisions;
+    std::vector<records::ActionDecided> action_decisions;
     std::map<std::string, RecordedDecision> decision_files;  ///< The last decision for each name of a file.
-    std::vector<records::ApprovalDecided> decisions;         ///< In journal order.
     std::map<std::string, std::string> artifacts;            ///< The artifact's file of each stage.
+    std::set<std::string> accepted_files;                    ///< Of artifacts and reviews.
     std::map<std::string, std::string> versions;             ///< For each version that was decided on, its file and its blob.
     std::multimap<std::string, RecordedEnvelope> envelopes;  ///< By the artifact's blob.
     std::set<std::string> files;                             ///< The names of the task's files.
     std::set<std::string> ids;                               ///< Of the questions that the task asked.
+    /// The earliest and the latest time of a record. The clock may have been set back, so the first need not be the earliest.
+    std::optional<std::chrono::system_clock::time_point> earliest;
+    std::optional<std::chrono::system_clock::time_point> latest;
 };
 
 /// Cost: folds the journal once more.
