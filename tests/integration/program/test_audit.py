@@ -635,7 +635,8 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
 
         self.forge(self.id, add)
         program, script = self.verified(self.reference)
-        self.assert_error(program, "AF-GIT-057", name)
+        self.assert_code(program, 1)
+        self.assertEqual((program.json["error"]["code"], name in program.json["error"]["message"]), ("AF-GIT-057", True))
         self.assertIn(f"the archive has {name}", script.stderr)
 
     def test_a_file_that_nothing_covers_is_named(self):
