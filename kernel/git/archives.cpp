@@ -34,6 +34,7 @@ constexpr std::string_view archive_refs = "refs/agentforge/archive/";
 constexpr std::string_view archived_blobs = "task/artifacts/blobs/";
 /// Larger files are streamed, each as its own object: the journal, and contents that grow with a task.
 constexpr std::uint64_t largest_packed = 64ULL << 10U;
+constexpr std::uint64_t largest_journal = 4ULL << 30U;
 /// Approximate memory for a pack of the smaller files. While it is written, it is in memory three times.
 constexpr std::size_t packed_at_once = 1UL << 20U;
 
@@ -205,6 +206,27 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
     task.updated_at = text("updated_at");
 }
 
+/// Checks that the journal in the folder continues the archived one: an archive never loses records.
+Result<void> check_continues_archive(git_repository* repository, const TreeHandle& archive, const fs::path& journal,
+                                     std::string_view task_id) {
+    git_tree_entry* raw_entry = nullptr;
+    if (!archive || git_tree_entry_bypath(&raw_entry, archive.get(), "task/actions.yaml") < 0) { return {}; }
+    const TreeEntryHandle entry(raw_entry);
+    git_blob* raw = nullptr;
+    if (git_blob_lookup(&raw, repository, git_tree_entry_id(raw_entry)) < 0) { return {}; }  // It cannot be read any more.
+    const BlobHandle blob(raw);
+    const std::string_view archived(static_cast<const char*>(git_blob_rawcontent(raw)),
+                                    static_cast<std::size_t>(git_blob_rawsize(raw)));
+    const auto now = read_file(journal, largest_journal);
+    if (!now.ok()) { return not_archived(journal, now.error().message); }
+    if (now->starts_with(archived)) { return {}; }
+    return Error{"AF-GIT-069", "the journal of task " + std::string(task_id) + " lacks records that its archive has",
+                 journal.string(),
+                 "the archive stays as it was; to get it back, move the task's folder away, then `agentforge archive restore " +
+                     short_id(task_id) + "`",
+                 ErrorKind::conflict};
+}
+
 }  // namespace
 
 Result<void> archive_task(const fs::path& repository, std::string_view task_id, const fs::path& folder,
@@ -219,6 +241,7 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
     }
     const std::string ref = archive_ref(task_id);
     const TreeHandle before = archived_tree(handle.get(), ref);
+    AF_CHECK(check_continues_archive(handle.get(), before, folder / "actions.yaml", task_id));
     add_archived_blobs(handle.get(), before, root);
     AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());

@@ -16,7 +16,7 @@ namespace agentforge::kernel {
 /// Writes the files of a task's folder (without its lock), and those of `escalations` with its id, into a tree and sets
 /// `refs/agentforge/archive/<task-id>` to it. Replaces the previous archive, but keeps its blobs if the folder no longer has them
 /// (`gc --blobs`). Writes nothing if the archive would be the same. All is on disk when the call returns. Errors: AF-GIT-054 a
-/// file cannot be read, AF-GIT-011, -099.
+/// file cannot be read, AF-GIT-069 the journal does not continue the archived one, AF-GIT-011, -099.
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& folder, const std::filesystem::path& escalations);
 

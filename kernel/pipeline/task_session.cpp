@@ -367,7 +367,9 @@ TaskSession::~TaskSession() {
         projector_.request_stop();
         projector_.join();
     }
-    if (projection_due_ && !given_up_) { (void)project().ok(); }  // If this fails, the next `open` writes them.
+    if (given_up_) { return; }  // Another session continues the task.
+    if (projection_due_) { (void)project().ok(); }  // If this fails, the next `open` writes them.
+    if (is_own_) { (void)own_journal_.settle(journal_.head().hash).ok(); }  // Else the record before counts, too.
 }
 
 void TaskSession::project_when_due(const std::stop_token& stop) {
@@ -386,7 +388,9 @@ Result<std::unique_ptr<TaskSession>> TaskSession::take_over() {
         given_up_ = true;
         projector_wakes_.notify_one();
     }
-    return fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {});
+    AF_TRY(auto session, fold_into_session(store_, paths_, std::nullopt, clock_, redactor_, {}));
+    session->is_own_ = is_own_;
+    return session;
 }
 
 Result<std::unique_ptr<TaskSession>> TaskSession::fold_into_session(

@@ -40,11 +40,16 @@ Result<bool> OwnJournal::has_written(std::string_view hash) const {
 Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
     if (file_.empty()) { return {}; }
     if (!opened_.valid()) { AF_CHECK(open()); }
+    next_ = head == next ? std::string() : std::string(next);
     const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
     if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
     AF_CHECK(write_all(opened_.get(), text, file_));
     if (durability_ == Durability::synced && ::fdatasync(opened_.get()) != 0) { return cannot_note(file_, errno); }
     return {};
+}
+
+Result<void> OwnJournal::settle(std::string_view head) {
+    return next_.empty() || next_ != head ? Result<void>() : note(head, head);
 }
 
 Result<void> OwnJournal::open() {

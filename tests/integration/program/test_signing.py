@@ -188,6 +188,22 @@ class TestSigning(SignedAuditTest):
         self.assert_verified(self.verify(task))
         self.assertNotIn(other, (self.task_folder(task) / "proof/statement.json").read_text())
 
+    def test_a_task_whose_last_record_was_removed_is_neither_signed_nor_archived(self):
+        task = self.start_and_wait("--approve", "deliver")
+        self.assert_code(self.run_program("abort", task), 0)
+        archive = self.git("rev-parse", f"refs/agentforge/archive/{task}")
+        folder = self.task_folder(task)
+        journal = folder / "actions.yaml"
+        *kept, aborted = journal.read_text().splitlines(keepends=True)
+        self.assertIn("task_aborted", aborted)
+        journal.write_text("".join(kept))
+        (folder / "state.yaml").unlink()
+        (folder.parent.parent / "escalations" / f"APR-{task}-deliver-1.resolution.yaml").write_text("approved: true\n")
+        outcome = self.go_on("resume", task)
+        self.assertIn("AF-AUDT-013", outcome.err)
+        self.assertFalse(self.signature(task).exists())
+        self.assertEqual(self.git("rev-parse", f"refs/agentforge/archive/{task}"), archive)
+
     def test_a_note_of_the_journal_that_cannot_be_read_loses_nothing(self):
         task = self.start_and_wait("--approve", "spec")
         note, away = self.state / "proofs" / task, self.state / "note"

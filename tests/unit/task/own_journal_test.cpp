@@ -30,6 +30,22 @@ TEST_F(OwnJournalTest, knows_the_last_record_and_the_one_about_to_be_written) {
     EXPECT_TRUE(journal().has_written(third_).value());
 }
 
+TEST_F(OwnJournalTest, knows_only_the_last_record_of_a_journal_that_was_left) {
+    OwnJournal writing = journal();
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    ASSERT_TRUE(writing.settle(second_).ok());
+    EXPECT_FALSE(journal().has_written(first_).value());
+    EXPECT_TRUE(journal().has_written(second_).value());
+}
+
+TEST_F(OwnJournalTest, knows_both_records_if_it_is_unknown_whether_the_next_was_written) {
+    OwnJournal writing = journal();
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    ASSERT_TRUE(writing.settle(first_).ok());
+    EXPECT_TRUE(journal().has_written(first_).value());
+    EXPECT_TRUE(journal().has_written(second_).value());
+}
+
 TEST_F(OwnJournalTest, knows_no_part_of_a_hash_and_no_other_task) {
     OwnJournal writing = journal();
     ASSERT_TRUE(writing.note(first_, second_).ok());
