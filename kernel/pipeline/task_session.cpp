@@ -367,8 +367,8 @@ TaskSession::~TaskSession() {
         projector_.request_stop();
         projector_.join();
     }
-    if (given_up_) { return; }  // Another session continues the task.
-    if (projection_due_) { (void)project().ok(); }  // If this fails, the next `open` writes them.
+    if (given_up_) { return; }                                              // Another session continues the task.
+    if (projection_due_) { (void)project().ok(); }                          // If this fails, the next `open` writes them.
     if (is_own_) { (void)own_journal_.settle(journal_.head().hash).ok(); }  // Else the record before counts, too.
 }
 

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <string>
-#include <string>
 #include <string_view>
 
 #include <agentforge/result.hpp>

@@ -20,26 +20,29 @@ const records::StageStarted intake_started{.stage = "intake", .attempt = 1, .vis
 class SessionTest : public ::testing::Test {
 protected:
     SessionTest() {
+        session_ = TaskSession::create(store_, {{"task_id", id}, {"request", "r"}, {"pipeline", "short"}}, created(id), clock_,
+                                       "test", redactor_)
+                       .value();
+    }
+
+    static records::TaskCreated created(const std::string& task_id) {
         PipelineTemplate parsed;
         parsed.name = "short";
         parsed.goal_type = "implement";
         StageTemplate stage;
         stage.name = "intake";
         parsed.stages.push_back(stage);
-        session_ = TaskSession::create(store_, {{"task_id", id}, {"request", "r"}, {"pipeline", "short"}},
-                                       records::TaskCreated{.task_id = id,
-                                                            .request = "r",
-                                                            .goal_type = "implement",
-                                                            .pipeline = parsed.to_json(),
-                                                            .base_commit = std::string(40, 'a'),
-                                                            .base_tree = std::string(40, 'b'),
-                                                            .base_branch = "",
-                                                            .supervised = false,
-                                                            .approve_stages = {},
-                                                            .iterate_stages = {},
-                                                            .interactive = false},
-                                       clock_, "test", redactor_)
-                       .value();
+        return {.task_id = task_id,
+                .request = "r",
+                .goal_type = "implement",
+                .pipeline = parsed.to_json(),
+                .base_commit = std::string(40, 'a'),
+                .base_tree = std::string(40, 'b'),
+                .base_branch = "",
+                .supervised = false,
+                .approve_stages = {},
+                .iterate_stages = {},
+                .interactive = false};
     }
 
     std::string shown_memory() { return read_file(store_.paths(id).working_memory(), 1U << 20U).value(); }
@@ -96,6 +99,18 @@ TEST_F(SessionTest, a_value_that_a_record_cannot_hold_becomes_a_blob) {
 }
 
 TEST_F(SessionTest, a_value_that_was_never_stored_is_an_error) { EXPECT_EQ(session_->kept({}).error().code, "AF-ORCH-020"); }
+
+TEST_F(SessionTest, a_session_that_takes_over_may_sign_what_the_one_before_might) {
+    store_.note_own_journals(folder_.path() / "proofs");
+    session_.reset();
+    const std::string other = "task-20260102-other-2f2e3d4c";
+    const auto begun = TaskSession::create(store_, {{"task_id", other}, {"request", "r"}, {"pipeline", "short"}}, created(other),
+                                           clock_, "test", redactor_);
+    ASSERT_TRUE(begun.ok());
+    const auto next = (*begun)->take_over();
+    ASSERT_TRUE(next.ok());
+    EXPECT_TRUE((*next)->may_sign());
+}
 
 TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
     const std::filesystem::path journal = session_->paths().journal();
