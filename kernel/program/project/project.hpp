@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One repository with its whole configuration, assembled for a command.
+// One repository with its whole configuration, assembled for a command. project_opening.cpp assembles it, project_models.cpp
+// finds its models.
 #pragma once
 
 #include <filesystem>
@@ -164,24 +165,11 @@ private:
     std::map<std::string, std::shared_ptr<Recording>> recordings_;     ///< By file.
 };
 
-/// Returns the shipped prices, overridden by the user's own (`cost.prices`, relative to the project's root). Errors: AF-COST-001.
-[[nodiscard]] Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings);
-/// Returns how tasks deliver. Errors, with file, line and column: AF-GIT-045, AF-GIT-046.
-[[nodiscard]] Result<DeliverySettings> load_delivery(const Settings& settings);
-/// Returns the limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
-[[nodiscard]] Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines);
-
 /// Asks a backend whether it works. Waits at most 10 s.
 [[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);
 
 /// Returns lines on how to use a real model. Shown when none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();
-
-/// Creates `.agentforge` with a `.gitignore`. `shared`: for a project that commits its configuration; otherwise git ignores the
-/// whole folder. Leaves an existing file unchanged.
-[[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
-/// Removes what `prepare_project_folder(place, false)` created, if the folder is otherwise still empty.
-void remove_empty_project_folder(const ProjectPlace& place);
 
 /// For commands that open no project: archives ended tasks as `Project::open` does, and opens the project only for that. Errors:
 /// as `Project::open`.
