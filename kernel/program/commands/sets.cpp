@@ -53,7 +53,7 @@ Result<std::vector<SetPart>> parts_named(const Program& program, const std::stri
 }
 
 /// Refuses flags that work for one task only: the set would ignore them.
-Result<void> check_fits_set(const StartArguments& arguments) {
+Result<void> check_flags_fit_set(const StartArguments& arguments) {
     const std::pair<bool, const char*> unfitting[] = {{arguments.detach, "--detach"},
                                                       {arguments.interactive, "--interactive"},
                                                       {arguments.supervised, "--supervised"},
@@ -96,7 +96,7 @@ Result<TaskSet> new_set(const Program& program, const StartArguments& arguments,
 }
 
 Result<int> begin_set(Program& program, const StartArguments& arguments, const std::string& request) {
-    AF_CHECK(check_fits_set(arguments));
+    AF_CHECK(check_flags_fit_set(arguments));
     if (program.place_flag.starts_with("--repo ")) {
         return invalid_set_arguments("--repo cannot be used with --repos, which names the set's repositories", "--repo",
                                      "leave out --repo");
@@ -110,7 +110,7 @@ Result<int> begin_set(Program& program, const StartArguments& arguments, const s
     if (!arguments.entry.spec.empty()) { AF_TRY(specification, read_file(given.string(), 16UL << 20U)); }
     if (set.pipeline.empty() && !program.quiet && !program.json_output) {
         program.err
-            << "agentforge: a set implements its request, whatever the request's wording (--pipeline selects another pipeline)"
+            << "agentforge: a set runs the pipeline for implementing, even if the request's wording suggests another (--pipeline selects another)"
             << std::endl;
     }
     SetRun run(program, folder, set);

@@ -25,7 +25,7 @@ void Project::log_errors(Program& program) {
     };
 }
 
-std::string Project::from_here(const std::string& path) const {
+std::string Project::resolve_path(const std::string& path) const {
     if (path.empty() || std::filesystem::path(path).is_absolute()) { return path; }
     std::string whole = (program_.directory / path).lexically_normal().string();
     // Plugins and the journal get JSON, which is UTF-8. If the folder's name is not UTF-8, a path stays relative to it.
@@ -37,7 +37,7 @@ json::object Project::settings_for_task() const {
     json::object all = settings_->all();
     for (const char* key : {"transcript", "record"}) {
         const std::string file = settings_->text(std::string("llm.") + key);
-        if (!file.empty()) { all["llm"].as_object()[key] = from_here(file); }
+        if (!file.empty()) { all["llm"].as_object()[key] = resolve_path(file); }
     }
     services_->redactor.redact(all);
     return all;
@@ -59,7 +59,7 @@ json::array Project::plugins_of(const PipelineTemplate& pipeline) {
             const auto agent = agents_.get(role);
             if (!agent.ok()) { continue; }
             for (const std::string& tool : agent->allowed_tools) { take(PluginKind::tool, tool); }
-            auto asked = asked_model(role);
+            auto asked = configured_model(role);
             if (asked.ok()) { asked = resolve_auto(std::move(*asked)); }
             if (asked.ok()) { take(PluginKind::llm, asked->backend); }
         }

@@ -65,7 +65,7 @@ public:
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
     [[nodiscard]] IdSource& ids() noexcept { return ids_; }
     /// Returns the log, which passes records on to the display.
-    [[nodiscard]] RecordObserver& shown() noexcept { return *log_; }
+    [[nodiscard]] RecordObserver& record_observer() noexcept { return *log_; }
 
     /// Says whether plugins, servers and commands of the project's own files may run. Used for `.mcp.json` too.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
@@ -95,7 +95,7 @@ public:
     /// s for each. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// Resolves a path of the settings against the folder that the command runs in.
-    [[nodiscard]] std::string from_here(const std::string& path) const;
+    [[nodiscard]] std::string resolve_path(const std::string& path) const;
     /// Returns the settings in force for the task's file. Paths keep their meaning wherever the task is resumed.
     [[nodiscard]] json::object settings_for_task() const;
     /// Seals a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
@@ -123,7 +123,7 @@ private:
     void log_errors(Program& program);
     /// Returns the settings of a role's model. Errors: AF-PLUG-043 settings are left out for lack of trust, and without them its
     /// calls would go elsewhere.
-    [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
+    [[nodiscard]] Result<ModelSettings> configured_model(const std::string& role) const;
     /// Returns the settings for making a backend plugin.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name,
                                                       const ModelSettings& chosen, const std::string& role) const;

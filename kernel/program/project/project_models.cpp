@@ -49,7 +49,7 @@ std::string model_help() {
            "  OpenAI key:        agentforge start --backend openai --model MODEL \"…\"   (with OPENAI_API_KEY set)\n"
            "  OpenAI-compatible: the same with --set llm.base_url=http://HOST:PORT/v1, and --set llm.api_key_env=NAME if it wants a key\n"
            "  Ollama:            agentforge start --backend openai --set llm.base_url=http://localhost:11434/v1 --model MODEL \"…\"\n"
-           "  For good:          put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
+           "  Permanently:       put the same keys under `llm:` in .agentforge/config/settings.yaml\n";
 }
 
 Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
@@ -64,7 +64,35 @@ Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Pr
                  backend->info().name, "choose another backend, or fix the plugin: it must watch deadline()", ErrorKind::timeout};
 }
 
-Result<ModelSettings> Project::asked_model(const std::string& role) const {
+namespace {
+
+/// Checks what needs no call of the model: that a transcript can be read, and that a server's model has a key and a name.
+Result<void> check_without_call(const std::shared_ptr<LLMBackendV2>& plugin, const ModelSettings& chosen,
+                                const json::object& config, Program& program) {
+    if (plugin->info().offline) {
+        if (const auto answer = check_backend(plugin, program); !answer.ok()) {
+            Error error = answer.error();
+            error.kind = ErrorKind::unavailable;  // No stage can fix this, so the task waits for the user.
+            return error;
+        }
+    }
+    if (chosen.backend == "anthropic" || chosen.backend == "openai") {
+        // A cancelled call checks only what needs no server: the key.
+        CheckContext known_here(true);
+        const auto answer = plugin->check(known_here);
+        if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
+        if (chosen.model.empty() && !config.contains("model")) {
+            return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
+                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.",
+                         ErrorKind::unavailable};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<ModelSettings> Project::configured_model(const std::string& role) const {
     ModelSettings asked = read_model_settings(*settings_, role);
     const GuardedSetting* missed = missed_by_model(*settings_, trust_.left_out(), role);
     const PluginManifest* const plugin = plugins_.owner(PluginKind::llm, asked.backend);
@@ -79,7 +107,7 @@ Result<json::object> Project::backend_config(const std::string& name, const std:
                                              const std::string& role) const {
     json::object config = chosen.settings;
     if (name == "replay") {
-        const std::string transcript = from_here(chosen.transcript);
+        const std::string transcript = resolve_path(chosen.transcript);
         if (!is_valid_utf8(transcript)) {
             return Error{"AF-LLM-004", "the path of the transcript is not UTF-8", "llm.transcript",
                          "Run the command in the folder itself, without -C, or move the transcript.", ErrorKind::unavailable};
@@ -114,7 +142,7 @@ bool Project::agentic(const std::string& role) const { return read_model_setting
 
 Result<std::shared_ptr<LLMBackendV2>> Project::backend(const std::string& name, const std::string& model_name,
                                                        const std::string& role) {
-    AF_TRY(ModelSettings chosen, asked_model(role));
+    AF_TRY(ModelSettings chosen, configured_model(role));
     chosen.backend = name;
     chosen.model = model_name;
     AF_TRY(chosen, resolve_auto(std::move(chosen)));
@@ -171,10 +199,10 @@ Result<ModelSettings> Project::resolve_auto(ModelSettings chosen) {
         resolved_.emplace_back(std::move(chosen), resolved);
         return resolved;
     }
-    const bool chosen_by_nobody = settings_->text("llm.backend").empty();
-    return Error{chosen_by_nobody ? "AF-LLM-001" : "AF-LLM-002",
-                 (chosen_by_nobody ? "no model is configured, and none is reachable:"
-                                   : "`llm.backend: auto` found no model that is reachable:") +
+    const bool none_configured = settings_->text("llm.backend").empty();
+    return Error{none_configured ? "AF-LLM-001" : "AF-LLM-002",
+                 (none_configured ? "no model is configured, and none is reachable:"
+                                  : "`llm.backend: auto` found no model that is reachable:") +
                      tried,
                  "llm.backend", "set one up, or name a backend:\n" + model_help(), ErrorKind::unavailable};
 }
@@ -188,7 +216,7 @@ std::string Project::model_name(const AgentDefinition& agent) const {
 
 Result<void> Project::check_price(const AgentDefinition& agent) {
     if (!services_->limits.limits_cost()) { return {}; }
-    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(ModelSettings asked, configured_model(agent.role));
     AF_TRY(const ModelSettings chosen, resolve_auto(std::move(asked)));
     // These two never report the cost of a call. For others, the first answer shows whether they do.
     if ((chosen.backend != "anthropic" && chosen.backend != "openai") || prices_.find(chosen.model) != nullptr) { return {}; }
@@ -196,31 +224,14 @@ Result<void> Project::check_price(const AgentDefinition& agent) {
 }
 
 Result<ModelClient*> Project::model(const AgentDefinition& agent) {
-    AF_TRY(ModelSettings asked, asked_model(agent.role));
+    AF_TRY(ModelSettings asked, configured_model(agent.role));
     AF_TRY(const ModelSettings chosen, resolve_auto(std::move(asked)));
     AF_TRY(const json::object config, backend_config(chosen.backend, chosen.model, chosen, agent.role));
-    const std::string record = from_here(chosen.record);
+    const std::string record = resolve_path(chosen.record);
     const std::string key = chosen.backend + "\n" + json::serialize(config) + "\n" + record;
     if (const auto known = models_.find(key); known != models_.end()) { return known->second.get(); }
     AF_TRY(std::shared_ptr<LLMBackendV2> plugin, make_backend(chosen.backend, config));
-    if (plugin->info().offline) {
-        if (const auto answer = check_backend(plugin, program_); !answer.ok()) {
-            Error error = answer.error();
-            error.kind = ErrorKind::unavailable;  // No stage can fix this, so the task waits for the user.
-            return error;
-        }
-    }
-    if (chosen.backend == "anthropic" || chosen.backend == "openai") {
-        // A cancelled call checks only what needs no server: the key.
-        CheckContext known_here(true);
-        const auto answer = plugin->check(known_here);
-        if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
-        if (chosen.model.empty() && !config.contains("model")) {
-            return Error{"AF-CLI-139", "no model is named for the backend `" + chosen.backend + "`", "llm.model",
-                         "Set llm.model, or give --model NAME; `agentforge doctor` says which the server has.",
-                         ErrorKind::unavailable};
-        }
-    }
+    AF_CHECK(check_without_call(plugin, chosen, config, program_));
     CancelToken* const cancel = program_.cancel;
     // One for each server, shared by all models and roles that use it.
     std::shared_ptr<CircuitBreaker>& breaker = breakers_[chosen.backend + "\n" + chosen.base_url];

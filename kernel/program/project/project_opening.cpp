@@ -92,9 +92,9 @@ Result<void> Project::Opening::load_trusted_settings(std::string_view task) {
     if (!task.empty()) {
         AF_TRY(const json::object started, settings_of_task(TaskStore(own()), task));
         warn_of_ended_recording(program_, *trusted.settings, started);
-        if (const auto brought = brought_by_task(*trusted.settings, started); !brought.empty()) {
-            AF_CHECK(check_brought(program_, project_->place_, trusted, project_->ids_, started, brought));
-            AF_TRY(trusted, load_settings(program_, project_->place_, project_->product_, brought));
+        if (const auto missing = settings_missing_now(*trusted.settings, started); !missing.empty()) {
+            AF_CHECK(check_settings_of_task(program_, project_->place_, trusted, project_->ids_, started, missing));
+            AF_TRY(trusted, load_settings(program_, project_->place_, project_->product_, missing));
         }
     }
     project_->settings_ = std::move(trusted.settings);

@@ -16,15 +16,15 @@ namespace agentforge::kernel {
 
 namespace {
 
-json::object inside(const json::object& of, std::string_view name) {
+json::object object_field(const json::object& of, std::string_view name) {
     const json::value* value = of.if_contains(name);
     return value != nullptr && value->is_object() ? value->get_object() : json::object();
 }
 
 /// Returns the first of these settings that a project may not set without trust, if the task was not written by the user's own
 /// `agentforge`.
-std::optional<std::string> guarded_key(const Settings& settings, const SettingList& brought) {
-    for (const auto& [key, value] : brought) {
+std::optional<std::string> guarded_key(const Settings& settings, const SettingList& missing) {
+    for (const auto& [key, value] : missing) {
         std::vector<std::string> segments = split_key(key);
         if (segments.front() == "agents") { segments[1] = "*"; }
         const std::string name = join_key(segments);
@@ -43,41 +43,41 @@ Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view t
     std::error_code error;
     if (!id.ok() || !std::filesystem::exists(tasks.paths(*id).task(), error)) { return json::object(); }
     AF_TRY(const json::object started, tasks.load(*id));
-    return inside(started, "configuration");
+    return object_field(started, "configuration");
 }
 
-SettingList brought_by_task(const Settings& settings, const json::object& started) {
-    SettingList brought;
+SettingList settings_missing_now(const Settings& settings, const json::object& started) {
+    SettingList missing;
     // A flag or a variable of this command is newer than the task.
     const auto take = [&](const json::object& of, const std::string& prefix, const char* key) {
         const std::string value = text_of(of, key);
         const auto given = settings.origin(prefix + key);
         if (given && (given->layer == "flag" || given->layer == "environment")) { return; }
-        if (!value.empty() && value != settings.text(prefix + key)) { brought.emplace_back(prefix + key, value); }
+        if (!value.empty() && value != settings.text(prefix + key)) { missing.emplace_back(prefix + key, value); }
     };
     const auto take_model = [&](const json::object& of, const std::string& prefix) {
         for (const char* key : {"backend", "model", "preset", "mode", "transcript", "base_url", "api_key_env"}) {
-            take(inside(of, "llm"), prefix + "llm.", key);
+            take(object_field(of, "llm"), prefix + "llm.", key);
         }
     };
     if (settings.text("llm.backend").empty()) {
         take_model(started, "");
-        const json::object roles = inside(started, "agents");
+        const json::object roles = object_field(started, "agents");
         for (const auto& [role, own] : roles) {
-            take_model(inside(roles, role), "agents." + join_key({std::string(role)}) + ".");
+            take_model(object_field(roles, role), "agents." + join_key({std::string(role)}) + ".");
         }
     }
-    if (settings.text("cost.prices").empty()) { take(inside(started, "cost"), "cost.", "prices"); }
+    if (settings.text("cost.prices").empty()) { take(object_field(started, "cost"), "cost.", "prices"); }
     const auto type = settings.origin("delivery.type");
     if (!type || type->layer == "built-in") {
-        for (const char* key : {"type", "remote"}) { take(inside(started, "delivery"), "delivery.", key); }
+        for (const char* key : {"type", "remote"}) { take(object_field(started, "delivery"), "delivery.", key); }
     }
-    return brought;
+    return missing;
 }
 
-Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted, IdSource& ids,
-                           const json::object& started, const SettingList& brought) {
-    const auto key = guarded_key(*trusted.settings, brought);
+Result<void> check_settings_of_task(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted,
+                                    IdSource& ids, const json::object& started, const SettingList& missing) {
+    const auto key = guarded_key(*trusted.settings, missing);
     if (!key || trusted.trust.for_this_run) { return {}; }
     AF_TRY(const std::string state, state_directory(program.environment));
     AF_TRY(const bool own, are_sealed(state, ids, place.root.string(), started));
@@ -85,14 +85,14 @@ Result<void> check_brought(const Program& program, const ProjectPlace& place, co
     const std::string name = printable(*key, 120);
     return Error{
         "AF-PLUG-044",
-        "the task's file says " + name +
-            ", but your own agentforge did not write it in this checkout; so AgentForge ignores it, and without it the task would do something else",
+        "the task's file sets " + name +
+            ", but your own agentforge did not write that file in this checkout. AgentForge does not use the setting, and without it the task would run differently",
         "task.yaml", "Set it yourself with --set " + name + "=…; or check the file and allow all of it for this run with --trust",
         ErrorKind::denied};
 }
 
 void warn_of_ended_recording(Program& program, const Settings& settings, const json::object& started) {
-    const std::string file = printable(text_of(inside(started, "llm"), "record"), 300);
+    const std::string file = printable(text_of(object_field(started, "llm"), "record"), 300);
     if (file.empty() || !settings.text("llm.record").empty()) { return; }
     program.err << "agentforge: earlier answers of the model were recorded to " << file
                 << ", but this run's are not; --set llm.record=" << file << " records them, too\n";

@@ -22,11 +22,12 @@ using SettingList = std::vector<std::pair<std::string, std::string>>;
 /// Errors: those of its task.yaml.
 [[nodiscard]] Result<json::object> settings_of_task(const TaskStore& tasks, std::string_view task);
 /// Returns the task's original settings that the current settings lack: its model, its prices, its delivery.
-[[nodiscard]] SettingList brought_by_task(const Settings& settings, const json::object& started);
+[[nodiscard]] SettingList settings_missing_now(const Settings& settings, const json::object& started);
 /// Checks that the user's own `agentforge` wrote these settings in this checkout, if a project may not set them without trust.
 /// Errors: AF-PLUG-044.
-[[nodiscard]] Result<void> check_brought(const Program& program, const ProjectPlace& place, const TrustedSettings& trusted,
-                                         IdSource& ids, const json::object& started, const SettingList& brought);
+[[nodiscard]] Result<void> check_settings_of_task(const Program& program, const ProjectPlace& place,
+                                                  const TrustedSettings& trusted, IdSource& ids, const json::object& started,
+                                                  const SettingList& missing);
 /// Warns if the task recorded its model's answers and this run does not. A file in the project must not decide which of the
 /// user's files are written, so a recording continues only if it is requested again.
 void warn_of_ended_recording(Program& program, const Settings& settings, const json::object& started);

@@ -16,9 +16,10 @@ namespace fs = std::filesystem;
 
 Error no_such_set(const std::string& id, const std::vector<std::string>& ids, const fs::path& sets) {
     const std::string near = nearest(id, ids);
-    return Error{"AF-SET-007", "there is no set `" + printable(id, 120) + "`", sets.string(),
-                 near.empty() ? "`agentforge start --repos` names the set that it begins" : "did you mean `" + near + "`?",
-                 ErrorKind::not_found};
+    return Error{
+        "AF-SET-007", "there is no set `" + printable(id, 120) + "`", sets.string(),
+        near.empty() ? "`agentforge start --repos` prints the id of the set that it starts" : "did you mean `" + near + "`?",
+        ErrorKind::not_found};
 }
 
 Error several_sets(const std::string& id, std::vector<std::string> candidates, const fs::path& sets) {

@@ -71,7 +71,7 @@ Result<ProcessRequest> test_request(const OpenSet& open, const SetPart& at, cons
     return request;
 }
 
-Error parts_fail_together(const TaskSet& set, const SetPart& at, const ProcessOutcome& outcome) {
+Error joint_test_failed(const TaskSet& set, const SetPart& at, const ProcessOutcome& outcome) {
     std::string said = sanitize_utf8(outcome.out + outcome.err);
     if (said.size() > 1500) { said = "… " + sanitize_utf8(said.substr(said.size() - 1500)); }
     return {
@@ -85,8 +85,8 @@ Error parts_fail_together(const TaskSet& set, const SetPart& at, const ProcessOu
 }
 
 /// Runs the command in checkouts of all parts. `commits`: by repository. Returns `passed`.
-Result<std::string> run_together(OpenSet& open, Project& project, const SetPart& at, const std::vector<std::string>& command,
-                                 const std::map<std::string, std::string>& commits) {
+Result<std::string> run_joint_test(OpenSet& open, Project& project, const SetPart& at, const std::vector<std::string>& command,
+                                   const std::map<std::string, std::string>& commits) {
     const fs::path folder = checkouts_folder(open.set, project);
     struct Checkouts {
         std::vector<std::pair<const SetPart*, fs::path>> made;
@@ -115,7 +115,7 @@ Result<std::string> run_together(OpenSet& open, Project& project, const SetPart&
     if (outcome.exit_code == 0 && !outcome.timed_out) { return std::string("passed"); }
     open.set.test_result = at.repo + ": " + (outcome.timed_out ? "timed out" : "exit code " + std::to_string(outcome.exit_code));
     AF_CHECK(open.save());
-    return parts_fail_together(open.set, at, outcome);
+    return joint_test_failed(open.set, at, outcome);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ Result<void> check_set_test(const OpenSet& open, const Project& project) {
                  ErrorKind::unavailable};
 }
 
-Result<void> test_together(OpenSet& open) {
+Result<void> run_joint_tests(OpenSet& open) {
     std::map<std::string, std::string> commits;
     for (const SetPart& part : open.set.parts) {
         AF_TRY(const PreparedCommit prepared, prepared_commit(part));
@@ -141,14 +141,14 @@ Result<void> test_together(OpenSet& open) {
     }
     std::string results;
     for (const SetPart& part : open.set.parts) {
-        PartProgram own(open, part);
-        const auto progress = make_progress(own.program());
-        AF_TRY(const auto project, Project::open(own.program(), *progress));
+        PartProgram in_part(open, part);
+        const auto progress = make_progress(in_part.program());
+        AF_TRY(const auto project, Project::open(in_part.program(), *progress));
         AF_CHECK(check_joint_test_trusted(*project));
         const std::vector<std::string> command = project->settings().list("delivery.set_test");
         if (command.empty()) { continue; }
         open.report("testing the parts together, with the command of " + part.repo);
-        AF_TRY(const std::string result, run_together(open, *project, part, command, commits));
+        AF_TRY(const std::string result, run_joint_test(open, *project, part, command, commits));
         results += (results.empty() ? "" : "; ") + part.repo + ": " + result;
     }
     open.set.test_result = results;
@@ -156,9 +156,9 @@ Result<void> test_together(OpenSet& open) {
 }
 
 Result<void> remove_checkouts(const OpenSet& open) {
-    PartProgram own(open, open.set.parts.front());
-    const auto progress = make_progress(own.program());
-    AF_TRY(const auto project, Project::open(own.program(), *progress));
+    PartProgram in_part(open, open.set.parts.front());
+    const auto progress = make_progress(in_part.program());
+    AF_TRY(const auto project, Project::open(in_part.program(), *progress));
     const fs::path folder = checkouts_folder(open.set, *project);
     std::error_code error;
     if (!fs::exists(folder, error)) { return {}; }

@@ -11,7 +11,7 @@ namespace agentforge::kernel {
 /// required_setting_error.
 [[nodiscard]] Result<void> check_set_test(const OpenSet& open, const Project& project);
 /// Runs the command of each repository that has one, and saves the result. Errors: AF-SET-005.
-[[nodiscard]] Result<void> test_together(OpenSet& open);
+[[nodiscard]] Result<void> run_joint_tests(OpenSet& open);
 /// Removes checkouts left by a killed `delivery.set_test`.
 [[nodiscard]] Result<void> remove_checkouts(const OpenSet& open);
 

@@ -82,14 +82,14 @@ Result<EarlyExit> prepare_parts(OpenSet& open) {
                          open.file().string(), "agentforge abort " + open.set.id + " ends the others", ErrorKind::conflict};
         }
         if (state && is_prepared(*state)) { continue; }
-        PartProgram own(open, part);
+        PartProgram in_part(open, part);
         open.report(part.repo +
                     (state || part.task.empty() ? "" : ": task " + part.task + " does not exist, so a new one starts"));
         if (state) {
-            resume_and_report(own.program(), part.task);
+            resume_and_report(in_part.program(), part.task);
         } else {
             AF_CHECK(tasks_of(part).remove_if_never_began(part.task));  // It starts again as another task.
-            start_part(open, own.program(), part);
+            start_part(open, in_part.program(), part);
         }
         AF_TRY(state, state_if_created(tasks_of(part), part.task));
         if (state && is_prepared(*state)) { continue; }
@@ -110,11 +110,11 @@ Result<EarlyExit> deliver_parts(OpenSet& open) {
             open.kept.push_back(part.repo + ": its task " + (state ? "was aborted" : "is gone") + "; its branch remains");
             continue;
         }
-        PartProgram own(open, part);
+        PartProgram in_part(open, part);
         // Also runs for a completed task: a killed process may not have written its last files or archive, or removed its
         // worktrees.
         const bool had_ended = state->status == TaskStatus::completed;
-        const int ended = resume_and_report(own.program(), part.task);
+        const int ended = resume_and_report(in_part.program(), part.task);
         code = std::max(code, had_ended ? 0 : ended);
         AF_TRY(state, state_if_created(tasks_of(part), part.task));
         if (state && state->status == TaskStatus::completed) { continue; }

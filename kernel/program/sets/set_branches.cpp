@@ -24,11 +24,11 @@ Result<void> check_commit(const SetPart& part, const PreparedCommit& prepared) {
                  "agentforge audit verify " + part.task + " shows what was changed", ErrorKind::corrupt};
 }
 
-Error in_the_way(const TaskSet& set, const SetPart& part, const Error& why) {
+Error cannot_create_branch(const TaskSet& set, const SetPart& part, const Error& why) {
     const bool locked = why.kind == ErrorKind::transient;
     return Error{
         "AF-SET-006",
-        "cannot create branch " + part.branch + " of repository `" + part.repo + "`, so the set has none: " + why.message,
+        "cannot create branch " + part.branch + " of repository `" + part.repo + "`, so the set has no branches: " + why.message,
         part.path.string(),
         (locked ? why.remedy : "rename the conflicting branch (git branch -m)") + ", then agentforge resume " + set.id,
         ErrorKind::conflict};
@@ -36,7 +36,7 @@ Error in_the_way(const TaskSet& set, const SetPart& part, const Error& why) {
 
 /// Removes the branches and goes back to the phase `specified`. If a branch remains, the phase stays `branching`.
 Result<void> back_to_specified(OpenSet& open, const std::string& why) {
-    AF_TRY(open.kept, take_branches_back(open));
+    AF_TRY(open.kept, remove_branches(open));
     if (open.kept.empty()) { open.set.phase = SetPhase::specified; }
     open.set.reason = why;
     return open.save();
@@ -59,7 +59,8 @@ Result<void> intend_branches(OpenSet& open) {
         AF_TRY(const Repository repository, Repository::open(part.path));
         AF_TRY(const auto there, repository.branch_commit(part.branch));
         if (there && *there != part.commit) {
-            return in_the_way(open.set, part, Error{"", "the branch exists, at " + *there, "", "", ErrorKind::conflict});
+            return cannot_create_branch(open.set, part,
+                                        Error{"", "the branch exists, at " + *there, "", "", ErrorKind::conflict});
         }
     }
     open.set.phase = SetPhase::branching;
@@ -81,7 +82,7 @@ Result<void> make_branches(OpenSet& open) {
         const auto made =
             repository.ok() ? repository->create_branch(part.branch, part.commit) : Result<void>(repository.error());
         if (made.ok()) { continue; }
-        Error error = in_the_way(open.set, part, made.error());
+        Error error = cannot_create_branch(open.set, part, made.error());
         AF_CHECK(back_to_specified(open, error.message));
         error.message += kept_words(open);
         return error;
@@ -90,7 +91,7 @@ Result<void> make_branches(OpenSet& open) {
     return open.save();
 }
 
-Result<std::vector<std::string>> take_branches_back(const OpenSet& open) {
+Result<std::vector<std::string>> remove_branches(const OpenSet& open) {
     std::vector<std::string> kept;
     if (open.set.phase != SetPhase::branching && open.set.phase != SetPhase::undoing) { return kept; }
     for (auto part = open.set.parts.rbegin(); part != open.set.parts.rend(); ++part) {

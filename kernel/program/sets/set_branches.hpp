@@ -14,6 +14,6 @@ namespace agentforge::kernel {
 /// Creates the recorded branches. If one cannot be created, removes the others again. Errors: AF-SET-004, AF-SET-006.
 [[nodiscard]] Result<void> make_branches(OpenSet& open);
 /// Removes the branches that are still at the set's commits. Returns the remaining ones, each with the reason.
-[[nodiscard]] Result<std::vector<std::string>> take_branches_back(const OpenSet& open);
+[[nodiscard]] Result<std::vector<std::string>> remove_branches(const OpenSet& open);
 
 }  // namespace agentforge::kernel

@@ -18,9 +18,9 @@ namespace agentforge::kernel {
 namespace {
 
 Result<PartPlan> check_part_ready(const OpenSet& open, const SetPart& part) {
-    PartProgram own(open, part);
-    const auto progress = make_progress(own.program());
-    AF_TRY(const auto project, Project::open(own.program(), *progress));
+    PartProgram in_part(open, part);
+    const auto progress = make_progress(in_part.program());
+    AF_TRY(const auto project, Project::open(in_part.program(), *progress));
     const auto type = project->settings().origin("delivery.type");
     AF_CHECK(check_leaves_branch(project->services().delivery, type ? type->where : "delivery.type", ""));
     AF_CHECK(check_set_test(open, *project));
@@ -36,7 +36,7 @@ Result<PartPlan> check_part_ready(const OpenSet& open, const SetPart& part) {
                      "pipeline `" + pipeline.name + "` accepts no external specification, but each part of a set gets one",
                      "--pipeline", "name a pipeline that accepts one, such as implement", ErrorKind::invalid};
     }
-    AF_TRY(GateReadiness gates, check_stages_ready(own.program(), *project, pipeline, "", open.set.request));
+    AF_TRY(GateReadiness gates, check_stages_ready(in_part.program(), *project, pipeline, "", open.set.request));
     return PartPlan{pipeline.name, std::string(to_string(project->services().delivery.type)),
                     project->settings().list("delivery.set_test"), std::move(gates)};
 }

@@ -43,7 +43,7 @@ Result<int> SetRun::run() {
     if (open_.set.phase == SetPhase::specified) {
         AF_TRY(const auto waits, prepare_parts(open_));
         if (waits) { return *waits; }
-        AF_CHECK(test_together(open_));
+        AF_CHECK(run_joint_tests(open_));
         AF_CHECK(intend_branches(open_));
     }
     if (open_.set.phase == SetPhase::branching) { AF_CHECK(make_branches(open_)); }
@@ -89,7 +89,7 @@ bool SetRun::has_begun() const noexcept {
 /// Undoes an aborted set, including what a killed process left.
 Result<int> SetRun::undo() {
     AF_CHECK(find_repositories(open_));
-    AF_TRY(open_.kept, take_branches_back(open_));
+    AF_TRY(open_.kept, remove_branches(open_));
     AF_CHECK(remove_checkouts(open_));
     AF_CHECK(abort_tasks());
     open_.set.phase = SetPhase::undone;
@@ -106,9 +106,9 @@ Result<void> SetRun::abort_tasks() {
     for (const auto& [part, task] : tasks) {
         AF_TRY(const auto state, state_if_created(tasks_of(part), task));
         if (!state || state->status == TaskStatus::completed || state->status == TaskStatus::aborted) { continue; }
-        PartProgram own(open_, part);
-        const auto progress = make_progress(own.program());
-        AF_TRY(const auto project, Project::open(own.program(), *progress, task));
+        PartProgram in_part(open_, part);
+        const auto progress = make_progress(in_part.program());
+        AF_TRY(const auto project, Project::open(in_part.program(), *progress, task));
         AF_TRY(const auto done, project->controller().abort(task, "set " + open_.set.id + " was undone: " + open_.set.reason));
         static_cast<void>(done);
     }

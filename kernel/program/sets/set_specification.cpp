@@ -51,9 +51,9 @@ Result<EarlyExit> specify(OpenSet& open) {
     SetPart& first = open.set.parts.front();
     const fs::path given = open.folder / "specification.yaml";
     std::error_code error;
-    PartProgram own(open, first);
+    PartProgram in_part(open, first);
     if (!fs::exists(given, error)) {
-        AF_CHECK(run_specification(open, own.program(), first));
+        AF_CHECK(run_specification(open, in_part.program(), first));
         AF_TRY(const auto state, state_if_created(tasks_of(first), open.set.specification_task));
         if (!state) { return EarlyExit(1); }  // The command has already printed the reason.
         if (state->status != TaskStatus::completed) {
@@ -77,9 +77,9 @@ Result<EarlyExit> specify(OpenSet& open) {
 }
 
 Result<std::vector<PartSpecification>> divide_specification(const OpenSet& open, const std::filesystem::path& given) {
-    PartProgram own(open, open.set.parts.front());
-    const auto progress = make_progress(own.program());
-    AF_TRY(const auto project, Project::open(own.program(), *progress));
+    PartProgram in_part(open, open.set.parts.front());
+    const auto progress = make_progress(in_part.program());
+    AF_TRY(const auto project, Project::open(in_part.program(), *progress));
     AF_TRY(const ContractSet contracts,
            ContractSet::load({project->product().config + "/contracts", (project->place().agentforge / "contracts").string()}));
     AF_TRY(const Import whole,

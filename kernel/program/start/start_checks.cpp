@@ -74,8 +74,8 @@ Result<void> check_approvals_reached(const PipelineTemplate& pipeline, const Ent
     return {};
 }
 
-Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request,
-                         const Beginning* beginning) {
+Result<void> check_stages(Project& project, const PipelineTemplate& pipeline, const std::string& request,
+                          const Beginning* beginning) {
     AF_CHECK(check_names_violation(pipeline));
     AF_CHECK(check_sandbox(project.exec_helper(), project.place().root.string()));
     AF_CHECK(check_plugins(project, pipeline, beginning));
@@ -83,8 +83,8 @@ Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, con
     return {};
 }
 
-Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline,
-                                const StartArguments& arguments) {
+Result<GateReadiness> check_gates_and_delivery(const Program& program, Project& project, const PipelineTemplate& pipeline,
+                                               const StartArguments& arguments) {
     auto gates = check_gates(project);
     // The folder may be uncommitted.
     if (!gates.ok() && gates.error().code == "AF-GATE-080" && arguments.include_uncommitted) { gates = GateReadiness{}; }
@@ -131,10 +131,10 @@ Result<void> check_interactive(const Project& project, const PipelineTemplate& p
 
 Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
                                          const std::string& exit_stage, const std::string& request, const Beginning* beginning) {
-    AF_CHECK(check_ready(project, pipeline, request, beginning));
+    AF_CHECK(check_stages(project, pipeline, request, beginning));
     StartArguments arguments;
     arguments.exit_after = exit_stage;
-    AF_TRY(GateReadiness gates, check_end(program, project, pipeline, arguments));
+    AF_TRY(GateReadiness gates, check_gates_and_delivery(program, project, pipeline, arguments));
     AF_CHECK(check_handlers(project.settings(), project.plugins(), project.network(), project.trust().left_out(),
                             program.environment));
     return gates;

@@ -17,12 +17,12 @@ namespace agentforge::kernel {
                                                    const StartArguments& arguments);
 /// Checks that each stage has its plugin, agents, tools and models. `beginning`: as for check_stages_ready. Errors: AF-CLI-205
 /// the pipeline fixes a violation, but none is given; those of check_sandbox, check_plugins and check_prompts_fit.
-[[nodiscard]] Result<void> check_ready(Project& project, const PipelineTemplate& pipeline, const std::string& request,
-                                       const Beginning* beginning = nullptr);
+[[nodiscard]] Result<void> check_stages(Project& project, const PipelineTemplate& pipeline, const std::string& request,
+                                        const Beginning* beginning = nullptr);
 /// Checks what gates, setup and delivery would refuse later, after model calls that cost money. Errors: AF-CLI-137 the branch
 /// cannot be created; those of check_gates, check_can_measure and check_delivery.
-[[nodiscard]] Result<GateReadiness> check_end(const Program& program, Project& project, const PipelineTemplate& pipeline,
-                                              const StartArguments& arguments);
+[[nodiscard]] Result<GateReadiness> check_gates_and_delivery(const Program& program, Project& project,
+                                                             const PipelineTemplate& pipeline, const StartArguments& arguments);
 /// Checks the folders that the task writes to. Errors: those of check_environment.
 [[nodiscard]] Result<void> check_environment_of(const Program& program, const Project& project);
 /// True if every action of an agent needs the user's approval.

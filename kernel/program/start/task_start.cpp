@@ -114,7 +114,7 @@ Result<void> TaskStart::check() {
     AF_CHECK(choose());
     AF_CHECK(read_entry());
     if (request_.empty()) { request_ = "Write tests for the specification: " + title_of(entry_); }
-    AF_CHECK(check_ready(project_, pipeline_, request_));
+    AF_CHECK(check_stages(project_, pipeline_, request_));
     AF_CHECK(check_task_prerequisites());
     AF_CHECK(find_compared_task());
     AF_TRY(iterated_, iterated_stages(program_, project_, pipeline_, entry_, arguments_));
@@ -150,7 +150,7 @@ Result<void> TaskStart::read_entry() {
 /// Checks the folders, the gates, the delivery and the ways to ask a person.
 Result<void> TaskStart::check_task_prerequisites() {
     AF_CHECK(check_environment_of(program_, project_));
-    AF_TRY(gates_, check_end(program_, project_, pipeline_, arguments_));
+    AF_TRY(gates_, check_gates_and_delivery(program_, project_, pipeline_, arguments_));
     if (wants_interactive(project_, arguments_)) { AF_CHECK(check_interactive(project_, pipeline_)); }
     return check_handlers(project_.settings(), project_.plugins(), project_.network(), project_.trust().left_out(),
                           program_.environment);
