@@ -26,9 +26,14 @@ namespace agentforge::kernel {
 /// gone (AF-DASH-011).
 [[nodiscard]] std::optional<Error> problem_of(const KnownRepository& repository);
 
-/// One change: a record was appended (`type` is the record's), a process took or released a task (`process`), its journal can no
-/// longer be read or can be again (`problem`; without a task: a file or folder that is not a task appeared or disappeared), it is
-/// gone (`removed`), a repository came or went (`repository`), or a set changed (`set`; see SetWatch).
+/// One change. `type` says which:
+/// - the type of a record: the record was appended;
+/// - `process`: a process took or released the task;
+/// - `problem`: the task's journal can no longer be read, or can be read again. Without a task: a file or folder that is not a
+///   task appeared or disappeared;
+/// - `removed`: the task is gone;
+/// - `repository`: a repository appeared or disappeared;
+/// - `set`: a set changed (see SetWatch).
 struct TaskChange {
     std::string repo = {};
     std::string task_id = {};  ///< Empty for `repository`, and for a `problem` that is not a task's.
@@ -36,13 +41,13 @@ struct TaskChange {
     std::string type = {};
     std::string stage = {};  ///< Current stage after the change.
     std::uint64_t step = 0;  ///< Steps that the task has taken so far.
-    /// See state_name; for `removed` the last that was read. For `repository`: `available`, `unavailable` or `removed`.
+    /// See state_name. For `removed`: the last state that was read. For `repository`: `available`, `unavailable` or `removed`.
     std::string state = {};
     std::string at = {};  ///< When the record was written. Empty if the change is not a record.
 };
 
-/// Follows all tasks of the repositories. Only reads; writes only caches. Safe to use from several threads: while `refresh` reads
-/// a long journal, other callers get the figures from before.
+/// Follows all tasks of the repositories. Writes nothing but caches. Safe to use from several threads: while `refresh` reads
+/// a long journal, other callers get the previous figures.
 ///
 /// Memory: the figures of each task, the states of tasks that have not ended, and the states of the `most_ended_followed` most
 /// recently used ended tasks.
@@ -53,9 +58,10 @@ public:
     [[nodiscard]] std::vector<KnownRepository> repositories() const;
     /// Returns the repository of a `Place`.
     [[nodiscard]] KnownRepository repository(std::size_t number) const;
-    /// Returns all repositories so far, those no longer known too, by their numbers.
+    /// Returns all repositories that were ever known, by their numbers.
     [[nodiscard]] std::vector<KnownRepository> every_repository() const;
-    /// Replaces the known repositories. The next `refresh` removes the tasks of the others. Repositories keep their numbers.
+    /// Replaces the known repositories. The next `refresh` removes the tasks of those that are no longer known. Repositories keep
+    /// their numbers.
     void set_repositories(const std::vector<KnownRepository>& known);
     /// Whether a repository has vanished or come back since the last `refresh`. Cost: two stat calls for each.
     [[nodiscard]] bool availability_changed() const;
@@ -63,12 +69,12 @@ public:
         return repository.path / ".agentforge";
     }
 
-    /// If a task has more new records than this, or appears with more, they are one change: that of the newest record.
+    /// If a known or new task has more new records than this, `refresh` reports only the newest.
     static constexpr std::size_t most_reported_at_once = 64;
     /// Reads every task whose journal has changed, and finds new and removed tasks and repositories. The first call reads
     /// everything and returns no change.
     std::vector<TaskChange> refresh();
-    /// Reads one task. Adds a task that is not known yet. Cost: what its journal grew by.
+    /// Reads one task. Adds a task that is not known yet. Cost: proportional to the journal's growth.
     std::vector<TaskChange> refresh(std::size_t repository, const std::string& task_id);
     /// Checks whether the tasks in progress still have a process: a process may end without writing a record. Looks at the
     /// `state.yaml` of tasks whose journal cannot be read. Includes `refresh_answers`.
@@ -113,7 +119,7 @@ private:
         std::optional<Error> problem;
         /// False while it is read for the first time.
         [[nodiscard]] bool is_read() const { return figures || problem; }
-        /// Size of the journal. Nothing was appended while this and the time of the last change stay the same.
+        /// Size of the journal. If this and the time of the last change are the same, nothing was appended.
         std::uint64_t size = 0;
         std::int64_t changed_ns = 0;
         std::optional<std::int64_t> state_changed_ns;  ///< Of `state.yaml`, if the figures are from it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Documents parsed at build time, which `parse_yaml` need not parse again. yaml-cpp takes some 1,600 instructions a byte, and a
-// command that only lists the agents reads 70 kB. The files decide: a text that differs by one byte is parsed, and so is any text
-// under other limits than the defaults.
+// command that only lists the agents reads 70 kB. A text that differs by one byte is parsed. So is any
+// text if the limits are not the defaults.
 #pragma once
 
 #include <optional>

@@ -38,9 +38,9 @@ struct StageTemplate {
     unsigned max_retries = 2;  ///< Retries after the first attempt.
     unsigned max_cycles = 3;   ///< How often later stages may return here; at most 10.
     unsigned max_reviews = 3;
-    unsigned max_contract_retries = 2;           ///< How often contract errors go back to the stage before a person is asked.
-    unsigned max_steps = 40;                     ///< For each agent run.
-    unsigned budget_share = 0;                   ///< Percent of the task's limits on tokens and money. 0: no limit of its own.
+    unsigned max_contract_retries = 2;  ///< How often contract errors go back to the stage before AgentForge asks a person.
+    unsigned max_steps = 40;            ///< For each agent run.
+    unsigned budget_share = 0;          ///< Percent of the task's limits on tokens and money. 0: no limit of its own.
     std::chrono::milliseconds timeout{300'000};  ///< For agents only; gates have their own.
     bool approve = false;                        ///< Pauses for approval after this stage.
     bool entry_point = false;                    ///< A task may begin here (`--skip-to`).

@@ -322,7 +322,7 @@ Error apply_failed(std::string what, const fs::path& where, std::string remedy) 
 }
 
 std::string UnfinishedChange::description() const {
-    return "the change of task " + short_id(task) + (undoes ? " was only partly taken out of" : " was only partly applied to") +
+    return "the change of task " + short_id(task) + (undoes ? " was only partly removed from" : " was only partly applied to") +
            " the checkout: its process ended";
 }
 

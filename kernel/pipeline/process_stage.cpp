@@ -391,7 +391,7 @@ public:
     Result<void> ask_info(const std::function<bool()>& cancelled) {
         AF_TRY(const json::value answer,
                client_->connection().request("stage/info", {{"name", name_}}, {std::chrono::seconds(30), cancelled}));
-        if (!answer.is_object()) { return wrong("`stage/info` was answered with something that is not an object"); }
+        if (!answer.is_object()) { return wrong("the answer to `stage/info` is not an object"); }
         Params fields(answer.get_object());
         info_.name = name_;
         const std::string version = fields.text("version");
@@ -435,9 +435,7 @@ private:
     }
 
     [[nodiscard]] StageResult read_result(const json::value& answer) const {
-        if (!answer.is_object()) {
-            return StageResult::failed(wrong("`stage/run` was answered with something that is not an object"));
-        }
+        if (!answer.is_object()) { return StageResult::failed(wrong("the answer to `stage/run` is not an object")); }
         const json::object& values = answer.get_object();
         Params fields(values);
         const bool has_artifact = values.contains("artifact");

@@ -168,7 +168,7 @@ Result<std::vector<Change>> StageHost::write_skeleton(const std::vector<Skeleton
            calls_->durable("write_skeleton", {{"interfaces", std::move(list)}}, [&]() -> Result<json::value> {
                AF_TRY(const auto files,
                       calls_->task_workspace().skeleton(calls_->session().state().base_tree, interfaces, calls_->stop()));
-               // The kernel itself writes these, so no role's rules apply; protected places stay closed.
+               // The kernel itself writes these, so no role's rules apply, but protected paths are still refused.
                AF_TRY(RolePaths rules, RolePaths::make("kernel", {}));
                AF_TRY(auto workspace,
                       RoleWorkspace::open(calls_->task_workspace().root(), std::move(rules), calls_->services().redactor));

@@ -45,7 +45,7 @@ struct HookReport {
 /// Runs pre-commit, prepare-commit-msg and commit-msg if they exist and are executable. They come from the folder where the
 /// user's git looks for hooks: the user's own files, never the task's. They run in a separate repository below `scratch` (see
 /// git/rehearsal.hpp), which is removed afterwards. They can read that repository, their folder, programs and `readable`. They
-/// can write only that repository, and have no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
+/// can write only to that repository, and have no network. Errors: AF-GIT-043 a hook could not be started; AF-EXEC-004; AF-GIT-….
 [[nodiscard]] Result<HookReport> run_commit_hooks(const Repository& repository, const std::string& scratch,
                                                   ProcessRunner& processes, const std::map<std::string, std::string>& environment,
                                                   const std::vector<std::string>& readable, const HookOrder& order,

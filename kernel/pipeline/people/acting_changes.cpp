@@ -27,7 +27,7 @@ std::vector<std::string> paths_in(const json::object& specification) {
 Result<std::string> line_of(TaskTrees& trees, const std::string& tree, const std::string& path, const std::string& link) {
     const std::string why = link.empty() ? "" : " (" + link + " is a link to it)";
     AF_TRY(const auto content, trees.file_in_tree(tree, path));
-    if (!content) { return path + " took effect later" + why + " and is gone"; }
+    if (!content) { return path + " would have taken effect later" + why + ", but it is gone"; }
     return path + " takes effect later" + why + ", outside the sandbox; its sha256 is " + sha256(*content);
 }
 

@@ -49,7 +49,7 @@ Result<void> refresh_index(ProcessRunner& processes, const GitStandIn& git, cons
     return {};
 }
 
-/// `--index` demands that the index has the change, too. The change fits without it.
+/// The change applies to the files, but not to git's index, which `--index` also needs.
 Error fits_without_index(const std::string& id, bool undo) {
     return Error{
         "AF-GIT-053",
@@ -59,12 +59,12 @@ Error fits_without_index(const std::string& id, bool undo) {
 }
 
 Error does_not_apply(const std::string& id, const std::string& complaint, const TaskState& state, bool undo) {
-    std::string remedy = undo ? "undo your changes to these files, or `git diff` them and take the rest out by hand"
+    std::string remedy = undo ? "undo your changes to these files, or `git diff` them and remove the rest by hand"
                               : "commit or stash your changes to these files, then retry";
     if (!undo && !state.commit.empty()) { remedy += "; or take the commit: git cherry-pick " + state.commit; }
     return Error{"AF-GIT-053",
                  "the change of task " + short_id(id) +
-                     (undo ? " cannot be taken out of your checkout, or is not in it" : " does not apply to your checkout") +
+                     (undo ? " cannot be removed from your checkout, or is not in it" : " does not apply to your checkout") +
                      "; nothing was changed:\n" + head_and_tail(sanitize_utf8(complaint), 2000),
                  "", remedy, ErrorKind::conflict};
 }
@@ -124,7 +124,7 @@ std::string printable_list(const std::vector<std::string>& paths) {
 
 Error not_staged(const std::string& task, bool undoes, const std::vector<std::string>& paths) {
     return Error{"AF-GIT-063",
-                 "the change of task " + short_id(task) + (undoes ? " is out of" : " is in") +
+                 "the change of task " + short_id(task) + (undoes ? " is removed from" : " is in") +
                      " your checkout, but these files could not be staged: " + printable_list(paths),
                  "", "Stage them with `git add`.", ErrorKind::conflict};
 }
@@ -208,7 +208,7 @@ std::vector<std::string> flags_to_check(bool index) {
 
 std::string_view undone_in_words(bool there, bool only_checked) {
     if (there) { return "Your checkout does not have the change of "; }
-    return only_checked ? "Would be taken out of your checkout: " : "Taken out of your checkout: ";
+    return only_checked ? "Would be removed from your checkout: " : "Removed from your checkout: ";
 }
 
 std::string_view result_in_words(bool there, bool only_checked) {
@@ -402,9 +402,9 @@ void add_apply(CLI::App& app, Program& program) {
 
     auto undone = std::make_shared<ApplyArguments>();
     undone->undo = true;
-    const Command undo = add_subcommand(app, "undo", "Take a task's applied change out of your checkout: all of it or nothing");
+    const Command undo = add_subcommand(app, "undo", "Remove a task's applied change from your checkout: all of it or nothing");
     add_option(*undo, "task", undone->task, only_task_help)->type_name("TASK");
-    add_flag(*undo, "--check", undone->check, "Only check whether it can be taken out");
+    add_flag(*undo, "--check", undone->check, "Only check whether it can be removed");
     add_flag(*undo, "--index", undone->index, "Also unstage it, if `apply --index` staged it");
     add_flag(*undo, "--json", program.json_output, "Print JSON");
     undo->footer("Example:  agentforge undo 1f2e3d4c");

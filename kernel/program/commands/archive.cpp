@@ -7,6 +7,7 @@
 #include "git/archives.hpp"
 #include "program/command_line.hpp"
 #include "program/project/project.hpp"
+#include "program/project/project_folder.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {

@@ -9,6 +9,7 @@
 #include "pipeline/check.hpp"
 #include "program/command_line.hpp"
 #include "program/project/project.hpp"
+#include "program/project/project_folder.hpp"
 #include "program/project/violations.hpp"
 #include "program/terminal/outcome.hpp"
 

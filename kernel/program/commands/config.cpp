@@ -21,7 +21,9 @@
 #include "program/commands/config.hpp"
 #include "program/project/handlers.hpp"
 #include "program/project/project.hpp"
+#include "program/project/project_folder.hpp"
 #include "program/project/project_trust.hpp"
+#include "program/project/service_settings.hpp"
 #include "program/terminal/display.hpp"
 #include "program/terminal/outcome.hpp"
 

@@ -5,8 +5,8 @@
 #include "base/text.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
-#include "program/commands/start.hpp"
 #include "program/project/chosen_task.hpp"
+#include "program/start/start_checks.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {

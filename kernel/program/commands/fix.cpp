@@ -8,9 +8,10 @@
 #include "pipeline/check.hpp"
 #include "program/command_line.hpp"
 #include "program/commands/detach.hpp"
-#include "program/commands/start.hpp"
 #include "program/project/project.hpp"
 #include "program/project/violations.hpp"
+#include "program/start/start_options.hpp"
+#include "program/start/task_start.hpp"
 
 namespace agentforge::kernel {
 

@@ -135,9 +135,9 @@ int show_history(Program& program, const HistoryArguments& arguments) {
     }
     for (std::size_t at = 0; at < state->stages.size(); ++at) {
         if (state->stages[at].cycles == 0) { continue; }
-        program.out << fmt::format("  {}: {} of at most {} before a person is asked\n", printable(state->stages[at].name, 40),
-                                   state->stages[at].cycles - state->stages[at].cycles_before,
-                                   state->pipeline.stages[at].max_cycles);
+        program.out << fmt::format(
+            "  {}: {} of at most {} before AgentForge asks a person\n", printable(state->stages[at].name, 40),
+            state->stages[at].cycles - state->stages[at].cycles_before, state->pipeline.stages[at].max_cycles);
     }
     return 0;
 }

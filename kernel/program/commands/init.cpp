@@ -11,6 +11,7 @@
 #include "program/commands/config.hpp"
 #include "program/project/auto_model.hpp"
 #include "program/project/project.hpp"
+#include "program/project/project_folder.hpp"
 #include "program/project/task_preflight.hpp"
 #include "program/terminal/display.hpp"
 

@@ -27,8 +27,8 @@ struct ReplayArguments {
 };
 
 ReplayPlace place_in(Project& project) {
-    return {project.tasks(),     project.escalations(), project.services(), project.task_workspace_options(),
-            project.processes(), project.ids(),         &project.shown()};
+    return {project.tasks(),     project.escalations(), project.services(),        project.task_workspace_options(),
+            project.processes(), project.ids(),         &project.record_observer()};
 }
 
 json::array to_json(const std::vector<ReplayDifference>& differences) {

@@ -5,6 +5,7 @@
 #include "program/commands/detach.hpp"
 #include "program/commands/sets.hpp"
 #include "program/project/chosen_task.hpp"
+#include "program/sets/find_set.hpp"
 #include "program/terminal/outcome.hpp"
 
 namespace agentforge::kernel {

@@ -22,6 +22,7 @@
 #include "program/command_line.hpp"
 #include "program/project/preflight.hpp"
 #include "program/project/project.hpp"
+#include "program/project/project_folder.hpp"
 #include "program/project/request_file.hpp"
 #include "program/project/run_ledger.hpp"
 #include "program/terminal/display.hpp"

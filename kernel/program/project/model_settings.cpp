@@ -10,8 +10,8 @@ namespace agentforge::kernel {
 
 namespace {
 
-/// Returns the settings of a service below `key`. If a higher layer names another backend than the lower ones, as `--transcript`
-/// over a file about a server does, omits the lower layers.
+/// Returns the settings of a service below `key`. If a layer names another backend than the layers below it, omits those below: a
+/// server's settings in a file do not fit the backend that `--transcript` selects.
 json::object settings_for_backend(const Settings& settings, const std::string& key, const std::string& backend_key) {
     json::object all = settings.section(key);
     const auto backend = settings.origin(backend_key);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One repository with its whole configuration, assembled for a command.
+// One repository with its whole configuration, assembled for a command. project_opening.cpp assembles it, project_models.cpp
+// finds its models.
 #pragma once
 
 #include <filesystem>
@@ -64,7 +65,7 @@ public:
     [[nodiscard]] ProcessRunner& processes() noexcept { return *processes_; }
     [[nodiscard]] IdSource& ids() noexcept { return ids_; }
     /// Returns the log, which passes records on to the display.
-    [[nodiscard]] RecordObserver& shown() noexcept { return *log_; }
+    [[nodiscard]] RecordObserver& record_observer() noexcept { return *log_; }
 
     /// Says whether plugins, servers and commands of the project's own files may run. Used for `.mcp.json` too.
     [[nodiscard]] const ProjectTrust& trust() const noexcept { return trust_; }
@@ -94,7 +95,7 @@ public:
     /// s for each. Errors: AF-LLM-002.
     [[nodiscard]] Result<std::vector<Reached>> reach_models(const ModelSettings& settings, bool first_only);
     /// Resolves a path of the settings against the folder that the command runs in.
-    [[nodiscard]] std::string from_here(const std::string& path) const;
+    [[nodiscard]] std::string resolve_path(const std::string& path) const;
     /// Returns the settings in force for the task's file. Paths keep their meaning wherever the task is resumed.
     [[nodiscard]] json::object settings_for_task() const;
     /// Seals a task's settings as written by this program in this checkout (seal_settings). Errors: AF-CLI-003, AF-SEC-006.
@@ -122,7 +123,7 @@ private:
     void log_errors(Program& program);
     /// Returns the settings of a role's model. Errors: AF-PLUG-043 settings are left out for lack of trust, and without them its
     /// calls would go elsewhere.
-    [[nodiscard]] Result<ModelSettings> asked_model(const std::string& role) const;
+    [[nodiscard]] Result<ModelSettings> configured_model(const std::string& role) const;
     /// Returns the settings for making a backend plugin.
     [[nodiscard]] Result<json::object> backend_config(const std::string& name, const std::string& model_name,
                                                       const ModelSettings& chosen, const std::string& role) const;
@@ -164,24 +165,11 @@ private:
     std::map<std::string, std::shared_ptr<Recording>> recordings_;     ///< By file.
 };
 
-/// Returns the shipped prices, overridden by the user's own (`cost.prices`, relative to the project's root). Errors: AF-COST-001.
-[[nodiscard]] Result<PriceTable> load_prices(const ProjectPlace& place, const ProductPaths& product, const Settings& settings);
-/// Returns how tasks deliver. Errors, with file, line and column: AF-GIT-045, AF-GIT-046.
-[[nodiscard]] Result<DeliverySettings> load_delivery(const Settings& settings);
-/// Returns the limits of the settings. Errors, with file, line and column: AF-COST-002, AF-COST-003.
-[[nodiscard]] Result<TaskLimits> load_limits(const Settings& settings, const PipelineSet& pipelines);
-
 /// Asks a backend whether it works. Waits at most 10 s.
 [[nodiscard]] Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program);
 
 /// Returns lines on how to use a real model. Shown when none is configured or a transcript answers.
 [[nodiscard]] std::string model_help();
-
-/// Creates `.agentforge` with a `.gitignore`. `shared`: for a project that commits its configuration; otherwise git ignores the
-/// whole folder. Leaves an existing file unchanged.
-[[nodiscard]] Result<void> prepare_project_folder(const ProjectPlace& place, bool shared);
-/// Removes what `prepare_project_folder(place, false)` created, if the folder is otherwise still empty.
-void remove_empty_project_folder(const ProjectPlace& place);
 
 /// For commands that open no project: archives ended tasks as `Project::open` does, and opens the project only for that. Errors:
 /// as `Project::open`.

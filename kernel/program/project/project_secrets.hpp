@@ -22,9 +22,9 @@ struct ProjectSecrets {
     std::vector<std::string> missing;   ///< Missing files of `secrets.files`.
 };
 
-/// Finds the secrets: variables with a telling name, `secrets.variables`, the variables of `llm` keys (all roles'), the variables
-/// passed on by `llm.settings.environment`, values of `llm.settings.headers` and of servers' `env`, passwords in addresses, and
-/// the contents of `secrets.files`. Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
+/// Finds the secrets: variables with a telling name, `secrets.variables`, the variables of `llm` keys for all roles, the
+/// variables passed on by `llm.settings.environment`, values of `llm.settings.headers` and of servers' `env`, passwords in
+/// addresses, and the contents of `secrets.files`. Errors: AF-SEC-001, AF-SEC-002, AF-SEC-006.
 [[nodiscard]] Result<ProjectSecrets> project_secrets(const Program& program, const ProjectPlace& place,
                                                      const ProductPaths& product, const Settings& settings,
                                                      const std::string& state_directory, IdSource& ids);

@@ -12,7 +12,7 @@
 
 #include <agentforge/result.hpp>
 
-#include "program/commands/start.hpp"
+#include "program/start/start_arguments.hpp"
 
 namespace agentforge::kernel {
 

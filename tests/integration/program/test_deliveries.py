@@ -115,7 +115,7 @@ class TestDeliveryBranchWithHooks(DeliveriesTest):
         with self.subTest("undo takes it out again, once, and keeps the user's own changes"):
             undone = self.assert_code(self.run_program("undo"), 0)
             self.assertIn(f"agentforge: task {self.task()[-8:]} (completed)", undone.err)
-            self.assertIn(f"Taken out of your checkout: {self.task()[-8:]}\n", undone.out)
+            self.assertIn(f"Removed from your checkout: {self.task()[-8:]}\n", undone.out)
             self.assertFalse((self.repository / "textkit" / "slug.py").exists())
             self.assertTrue((self.repository / "textkit" / "words.py").read_text().endswith("# mine\n"))
             self.assertIn("does not have the change", self.run_program("undo", self.task()).out)
@@ -210,7 +210,7 @@ class TestApplyInterrupted(DeliveriesTest):
         unfinished = [notice for notice in notices if "partly" in notice]
         self.assertTrue(unfinished)
         for notice in unfinished:
-            self.assertIn(f"was only partly taken out of the checkout: its process ended; `agentforge undo {self.task()[-8:]}` finishes it", notice)
+            self.assertIn(f"was only partly removed from the checkout: its process ended; `agentforge undo {self.task()[-8:]}` finishes it", notice)
 
     def test_a_killed_apply_is_finished_after_git_restore(self):
         """The next `apply` writes the restored files again, and stages all files."""

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "program/commands/start.hpp"
 #include "program/project/project.hpp"
+#include "program/start/start_arguments.hpp"
 
 namespace agentforge::kernel {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/commands/entry.hpp"
+#include "program/start/entry.hpp"
 
 #include <algorithm>
 #include <set>
@@ -11,9 +11,9 @@
 #include "git/repository.hpp"
 #include "pipeline/entry/continuation.hpp"
 #include "pipeline/staleness.hpp"
-#include "program/commands/start.hpp"
 #include "program/project/chosen_task.hpp"
 #include "program/project/project.hpp"
+#include "program/start/start_arguments.hpp"
 #include "program/terminal/display.hpp"
 
 namespace agentforge::kernel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "program/commands/iteration.hpp"
+#include "program/start/iteration.hpp"
 
 #include <algorithm>
 

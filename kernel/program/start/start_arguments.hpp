@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the commands that start a task: their options, and starting the task.
+// The arguments of a command that starts a task.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "config/pipeline_set.hpp"
-#include "gates/engine/readiness.hpp"
 #include "pipeline/pipeline_controller.hpp"
-#include "program/command_line.hpp"
-#include "program/commands/entry.hpp"
-#include "program/program.hpp"
+#include "program/start/entry.hpp"
 
 namespace agentforge::kernel {
 
@@ -29,7 +27,7 @@ struct StartArguments {
     const char* exit_flag = "--exit-after";  ///< The flag that gave it, for errors.
     EntryArguments entry;
     std::string compare_to;
-    std::string repos;     ///< `A,B`: one request over several repositories (sets.hpp). Empty: this repository.
+    std::string repos;     ///< `A,B`: one request over several repositories (commands/sets.hpp). Empty: this repository.
     std::string set_file;  ///< File of the set that the task belongs to, or whose specification it writes. Empty: none.
     bool include_uncommitted = false;
     std::vector<std::string> approve;
@@ -50,21 +48,5 @@ struct StartArguments {
     /// For a command that makes its own request: adds the task's subject to the template, and returns the request.
     std::function<Result<std::string>(Project& project, PipelineTemplate& pipeline)> prepare = {};
 };
-
-/// Adds the options of `start` besides the request and the pipeline.
-void add_task_options(const Command& command, Program& program, const std::shared_ptr<StartArguments>& arguments);
-
-/// Returns the pipeline for a task with these arguments, with the settings for its stages. Errors: AF-CLI-141, AF-PIPE-….
-[[nodiscard]] Result<PipelineTemplate> pipeline_of(const Project& project, const StartArguments& arguments,
-                                                   const std::string& request);
-
-/// Checks the stages that have not begun, before they cost anything: plugins, agents and their models, gates, delivery.
-/// `beginning`: of an existing task; null: the template's. Returns what the gates will run.
-[[nodiscard]] Result<GateReadiness> check_stages_ready(Program& program, Project& project, const PipelineTemplate& pipeline,
-                                                       const std::string& exit_stage, const std::string& request,
-                                                       const Beginning* beginning = nullptr);
-
-/// Checks everything that can be checked before a task exists, starts the task, and reports its result. Returns the exit code.
-int start_task(Program& program, StartArguments arguments, std::string request);
 
 }  // namespace agentforge::kernel
