@@ -20,7 +20,7 @@ import sys
 import tempfile
 
 TYPES, PROOF = ("https://in-toto.io/Statement/v1", "urn:agentforge:verified-change:v1"), ("proof/statement.json", "proof/statement.json.sig")
-UNCHECKED = ("state.yaml", "working_memory.yaml", "detached.log", "pause.request")
+UNCHECKED = re.compile(r"state\.yaml|working_memory\.yaml|detached\.log|pause\.request|actions\.yaml\.torn-[0-9]+|escalations/(\.told/.*|[^/]+\.early-[0-9]+\.yaml)")
 NEVER = ("lock", "abort.request", "plugin_call", ".fold", ".followed", ".steps")        # Files of a task that no archive has.
 TRUST = ("TRUST_UNDEFINED", "TRUST_NEVER", "TRUST_MARGINAL", "TRUST_FULLY", "TRUST_ULTIMATE")
 FORMAT, BLOBS, TURNS = "agentforge_journal: 1\n", "agentforge_blobs: 1\nblobs:\n", r"\\u(061c|200[ef]|202[a-e]|206[6-9a-f])|\\."   # TURNS: marks that turn text around, as a header shows them. Its hash is that of the marks.
@@ -157,7 +157,7 @@ def all_records(archive):
     return header, dict(sorted(records.items())), {name[len("history/"):-len(".yaml")] for name in read}
 
 def is_unstated(name):      # The journal's chain covers what a fork shares with its parent, whose files may have grown since.
-    return name in UNCHECKED + PROOF + NEVER or name.startswith("history/") or name.startswith("escalations/") and name.count("/") > 1 or name.startswith("artifacts/blobs/") and name.count("/") > 2
+    return name in PROOF + NEVER or UNCHECKED.fullmatch(name) or name.startswith("history/") or name.startswith("escalations/") and name.count("/") > 1 or name.startswith("artifacts/blobs/") and name.count("/") > 2
 
 def read_blobs(archive, records, continued):
     stored = {}
@@ -266,7 +266,7 @@ def verify(arguments):
     print(f"tests      {len(predicate['tests'])} files of tests are the measured ones; all {len(hashes)} files of the commit are whole\n"
           f"files      {len(predicate['files'])} of the task; each has the hash that the statement gives")
     note = ["the note of the commit"] if repository.said("notes", "--ref=agentforge", "list", identity) else []
-    print(f"unchecked  {', '.join([name for name in UNCHECKED if name in archive] + note) or 'nothing'}: `agentforge audit verify` compares the projections and the note")
+    print(f"unchecked  {', '.join([name for name in archive if UNCHECKED.fullmatch(name)] + note) or 'nothing'}: `agentforge audit verify` compares the projections and the note")
     trusted, least, revoked = arguments.allowed_signers, repository.said("config", "gpg.minTrustLevel"), repository.said("config", "--type=path", "gpg.ssh.revocationFile")
     require([record["signed"] for record in records.values() if "signed" in record][-1:] in ([], [bool(signed[1])]), "the journal and the commit disagree on whether the commit is signed")
     signer, key = check_signature(signed[0], signed[1], "git", signed[2], trusted, least, revoked) if signed[1] else ("none", "")

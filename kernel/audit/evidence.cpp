@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <re2/re2.h>
+
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/ids.hpp"
@@ -58,11 +60,16 @@ Result<TaskEvidence> TaskEvidence::read(const fs::path& folder, const fs::path& 
 
 bool is_unfinished_restore(std::string_view name) { return name.starts_with("artifacts/.restoring-blobs/"); }
 
+bool is_left_over(std::string_view name) {
+    static const RE2 torn_or_early(R"(actions\.yaml\.torn-[0-9]+|escalations/[^/]+\.early-[0-9]+\.yaml)");
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), torn_or_early);
+}
+
 bool is_transient_file(std::string_view name) {
     // A fork shares these with its parent, which may continue. The chain covers the shared records, and they name their blobs.
     constexpr std::string_view blobs = "artifacts/blobs/";
     const bool shared_blobs = name.starts_with(blobs) && name.find('/', blobs.size()) != std::string_view::npos;
-    if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name)) { return true; }
+    if (name.starts_with("history/") || shared_blobs || is_unfinished_restore(name) || is_left_over(name)) { return true; }
     constexpr std::string_view questions = "escalations/";
     // Folders beside the questions belong to handlers, and `.told` says who was notified.
     if (name.starts_with(questions) && name.find('/', questions.size()) != std::string_view::npos) { return true; }

@@ -48,6 +48,9 @@ struct TaskEvidence {
 [[nodiscard]] Result<std::map<std::string, std::string>> files_of_task(const TaskEvidence& evidence);
 /// True for a file that a killed `archive restore` left; the next one removes it.
 [[nodiscard]] bool is_unfinished_restore(std::string_view name);
+/// True for a file of which the journal knows only that it may exist: an answer from before its question, or what a crash left of
+/// a record. No statement names it.
+[[nodiscard]] bool is_left_over(std::string_view name);
 /// True if `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_transient_file(std::string_view name);
 

@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include <re2/re2.h>
-
 #include <agentforge/json_fields.hpp>
 
 #include "audit/files/artifact_versions.hpp"
@@ -45,14 +43,15 @@ public:
 private:
     /// Reports files that no record accounts for, and people's decisions that differ from the recorded ones.
     void files() {
-        static const RE2 torn_copy("actions\\.yaml\\.torn-[0-9]+");
         std::error_code error;
         for (fs::recursive_directory_iterator it(evidence_.paths.root, error), end; !error && it != end; it.increment(error)) {
             std::error_code none;
             const std::string name = it->path().lexically_relative(evidence_.paths.root).string();
-            if (!it->is_regular_file(none) || it->is_symlink(none) || is_transient_file(name)) { continue; }
-            if (RE2::FullMatch(name, torn_copy)) {
-                findings_.unchecked.push_back(name + " holds a record that a crash cut short; nothing else has it");
+            if (!it->is_regular_file(none) || it->is_symlink(none)) { continue; }
+            if (is_left_over(name)) {
+                findings_.unchecked.push_back("nothing vouches for " + name + ": a crash can leave such a file");
+            } else if (is_transient_file(name)) {
+                continue;
             } else if (name.starts_with("iteration_history/")) {
                 decision_file_of(name);
             } else if (!history_.files.contains(name)) {
@@ -91,10 +90,20 @@ private:
         if (!text.ok()) {
             findings_.faults.push_back(name + " cannot be read: " + text.error().message);
         } else if (recorded == history_.decision_files.end() || !is_decision(name, *text, recorded->second)) {
-            unaccounted(evidence_, name, findings_);
+            auto& list = may_be_unrecorded(name) ? findings_.unchecked : findings_.faults;
+            list.push_back(recorded == history_.decision_files.end() ? "no record accounts for " + name
+                                                                     : name + " is not the decision in the journal");
         } else if (likeness_.take_hidden()) {
             not_compared_fully(name, findings_);
         }
+    }
+
+    /// True for the file of the decision that the task waits for: it is written before its record.
+    [[nodiscard]] bool may_be_unrecorded(const std::string& name) const {
+        const TaskState& now = evidence_.state;
+        if (!now.approval || now.stage().history.empty()) { return false; }
+        const unsigned version = now.stage().history.back().version;
+        return name == decision_file(now.stage().name, version, true) || name == decision_file(now.stage().name, version, false);
     }
 
     /// Reads what only the file has, and compares it with the file that the program writes for that.

@@ -416,13 +416,6 @@ std::string argument_text(const json::value& value) {
 
 }  // namespace
 
-bool is_early_answer(std::string_view ending) {
-    if (!ending.starts_with(early_mark) || !ending.ends_with(record_suffix)) { return false; }
-    ending.remove_prefix(early_mark.size());
-    ending.remove_suffix(record_suffix.size());
-    return !ending.empty() && ending.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 json::object action_of(const ApprovalRequest& request) {
     json::object action;
     for (const char* key : {"tool", "arguments"}) {

@@ -86,9 +86,6 @@ struct AnswerVersion {
     bool operator==(const AnswerVersion&) const = default;
 };
 
-/// True if a file is an answer that existed before its question. `ending`: its name without the id of the question.
-[[nodiscard]] bool is_early_answer(std::string_view ending);
-
 struct PendingList {
     std::vector<PendingItem> items;  ///< Oldest first.
     std::vector<Error> problems;     ///< One for each file that is unreadable or does not belong here.

@@ -49,7 +49,7 @@ void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::pa
                                             statement_file, signature_file};
     constexpr std::array archived_by_older_versions{"detached.log", "pause.request"};
     const std::string name = path.string();
-    if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { return; }
+    if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end() || is_left_over(name)) { return; }
     if (std::ranges::find(archived_by_older_versions, name) != archived_by_older_versions.end()) {
         if (place.is_archive) { part.unchecked("nothing vouches for " + name); }
         return;
@@ -77,6 +77,10 @@ void check_uncovered_files(const AuditContext& context, AuditPart& part) {
         }
     }
     if (error) { part.fault("its files cannot be listed: " + error.message()); }
+    // Only archives of older versions have it. Outside an archive it is the program's own.
+    if (const fs::path notified = context.place.escalations / ".told"; context.place.is_archive && fs::exists(notified, error)) {
+        part.unchecked("nothing vouches for escalations/.told");
+    }
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ namespace agentforge::kernel {
 namespace {
 
 /// The tasks of one repository that the list shows.
-struct Listing {
+struct ShownTasks {
     std::filesystem::path root;
     std::string name;       ///< The repository's.
     TaskCounts counts;      ///< Of all its tasks.
@@ -48,7 +48,7 @@ TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path&
     return seen.try_emplace(root, root / ".agentforge").first->second;
 }
 
-Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
+Result<ShownTasks> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
                            const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
@@ -58,7 +58,7 @@ Result<Listing> listing_of(Program& program, SeenRepositories& seen, const std::
         if (object.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
     };
     for (const Error& problem : all.problems) { tell(problem); }
-    Listing found{
+    ShownTasks found{
         .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
     for (const TaskOverview& task : all.tasks) {
         if (!is_wanted(task, options)) { continue; }
@@ -88,7 +88,7 @@ json::array sets_of(const Program& program, SeenRepositories& seen, const std::o
     return list;
 }
 
-json::object to_json(const Listing& listing) {
+json::object to_json(const ShownTasks& listing) {
     json::array tasks;
     for (const TaskOverview& overview : listing.shown) { tasks.push_back(to_json(overview)); }
     return {{"tasks", std::move(tasks)}, {"total", listing.wanted}, {"counts", to_json(listing.counts)}};
@@ -102,7 +102,7 @@ std::string symbol(const TaskOverview& overview) {
     return has_ended(task) ? "x" : "*";
 }
 
-void print_plainly(const Program& program, std::ostream& out, const Listing& listing) {
+void print_plainly(const Program& program, std::ostream& out, const ShownTasks& listing) {
     out << "AGENTFORGE STATUS  " << printable(listing.name) << "\n" << counts_in_words(listing.counts, false) << "\n";
     for (const TaskOverview& overview : listing.shown) {
         const TaskSummary& task = overview.summary;
@@ -116,7 +116,7 @@ void print_plainly(const Program& program, std::ostream& out, const Listing& lis
     }
 }
 
-void print(const Program& program, std::ostream& out, const Listing& listing) {
+void print(const Program& program, std::ostream& out, const ShownTasks& listing) {
     if (shows_boxes(program) && !listing.shown.empty()) {
         print_box(program, out,
                   box_of_tasks(program, listing.name, listing.counts, listing.shown, listing.left_out(), box_style_of(program),
@@ -127,7 +127,7 @@ void print(const Program& program, std::ostream& out, const Listing& listing) {
 }
 
 /// Prints why a list of one repository is empty.
-void say_why_none(const Program& program, std::ostream& out, const Listing& listing, const TaskListOptions& options) {
+void say_why_none(const Program& program, std::ostream& out, const ShownTasks& listing, const TaskListOptions& options) {
     if (listing.total > 0 && options.state.empty()) {
         out << "\nNo task has ended, and " << listing.total << (listing.total == 1 ? " is" : " are")
             << " open: " << program.with_place("agentforge status") << "\n";
@@ -196,11 +196,11 @@ Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::ve
                          const TaskListOptions& options) {
     int code = 0;
     json::array list;
-    std::vector<Listing> shown;
+    std::vector<ShownTasks> shown;
     std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
         const auto problem = problem_of(repository);
-        auto listing = problem ? Result<Listing>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
+        auto listing = problem ? Result<ShownTasks>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
         json::object entry{{"name", repository.name}, {"path", repository.path.string()}};
         if (!listing.ok()) {
             code = 1;
@@ -221,7 +221,7 @@ Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::ve
         };
     }
     return [&program, shown = std::move(shown), quiet, code, options](std::ostream& out) {
-        for (const Listing& listing : shown) {
+        for (const ShownTasks& listing : shown) {
             Program there = program;
             there.place_flag = "--repo " + listing.name;
             print(there, out, listing);
