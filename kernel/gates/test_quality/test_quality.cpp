@@ -431,6 +431,7 @@ void TestQualityJudgment::report_lost_tests() {
         if (test.status != TestStatus::passed && test.status != TestStatus::failed_assertion) { lost.emplace_back(test.id); }
     }
     verdict_.facts["lost_tests"] = std::move(lost);
+    facts["unmentioned_names"] = json::array(evidence_.unmentioned_names.begin(), evidence_.unmentioned_names.end());
 }
 
 void TestQualityJudgment::report_mutants() {
