@@ -32,7 +32,7 @@ std::vector<NamedPlace> named_places(const std::string& text, const CodeRules& r
     const auto read = read_code(text, rules);
     const auto add = [&](std::string name, std::size_t end, bool is_text) {
         const auto line = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-        const auto begin = text.rfind('\n', end) + 1;  // 0 on the first line.
+        const auto begin = text.rfind('\n', end - 1) + 1;  // 0 on the first line.
         places.push_back({std::move(name), static_cast<std::size_t>(line), end - begin, is_text});
     };
     for (const auto& literal : read.literals) {

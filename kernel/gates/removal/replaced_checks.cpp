@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include <re2/re2.h>
 
@@ -71,19 +72,23 @@ std::vector<Hunk> replaced_checks(const SourceLines& before, const SourceLines& 
     const auto* function = function_around(before, hunk.removed.front());
     if (function == nullptr || code_of_functions(now, function->name).empty()) { return {}; }
     std::vector<Hunk> found;
+    auto rest = unpaired_lines(before, now, hunk);
+    rest.added = hunk.added;
     for (const auto& [one, other] : alike_lines(before, now, hunk.removed, hunk.added)) {
+        std::erase(rest.added, other);
         const auto& was = before.blanked[one];
         const auto& is = now.blanked[other];
-        const bool is_condition = decides_between(was) && decides_between(is) && words_of(was) == words_of(is);
         const bool same = bare_line(before.code[one]) == bare_line(now.code[other]);
-        if (!is_condition || same || is_asked(request, before.code[one], now.code[other])) { continue; }
+        const bool is_condition = decides_between(was) && decides_between(is) && words_of(was) == words_of(is);
+        const bool is_lost = is_check(was) && !is_check(is);
+        if (same || (!is_condition && !is_lost) || is_asked(request, before.code[one], now.code[other])) { continue; }
         found.push_back({{one}, {other}, other == 0 ? no_line : other - 1, other + 1});
     }
-    if (!found.empty() || !loses_checks(before, now, hunk)) { return found; }
+    if (rest.removed.empty() || !loses_checks(before, now, rest)) { return found; }
     constexpr std::size_t few = 3;
-    const bool replaced = !hunk.added.empty() && hunk.added.size() <= few && hunk.removed.size() <= few;
-    const bool raised = std::ranges::any_of(hunk.removed, [&](std::size_t line) { return raises(before.blanked[line]); });
-    if (replaced || (raised && loses_text(before, hunk.removed, names_now))) { found.push_back(hunk); }
+    const bool replaced = !rest.added.empty() && rest.added.size() <= few && rest.removed.size() <= few;
+    const bool raised = std::ranges::any_of(rest.removed, [&](std::size_t line) { return raises(before.blanked[line]); });
+    if (replaced || (raised && loses_text(before, rest.removed, names_now))) { found.push_back(std::move(rest)); }
     return found;
 }
 

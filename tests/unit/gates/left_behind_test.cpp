@@ -40,11 +40,11 @@ int coloured(void) {
 )";
 
 TEST(LeftBehind, a_text_that_is_no_plain_word_counts_in_functions_that_stay) {
-    EXPECT_THAT(places_left("c", "Remove the colours (log_set_colour and LOG_COLOUR)", logger, setterless_logger),
+    EXPECT_THAT(places_left("cpp", "Remove the colours (log_set_colour and LOG_COLOUR)", logger, setterless_logger),
                 ElementsAre("const char *value = getenv(\"LOG_COLOUR\");"));
-    EXPECT_THAT(places_left("c", "Remove the colours (log_set_colour), but keep LOG_COLOUR", logger, setterless_logger),
+    EXPECT_THAT(places_left("cpp", "Remove the colours (log_set_colour), but keep LOG_COLOUR", logger, setterless_logger),
                 IsEmpty());
-    EXPECT_THAT(places_left("c", "Remove the colours (log_set_colour)", logger, setterless_logger), IsEmpty());
+    EXPECT_THAT(places_left("cpp", "Remove the colours (log_set_colour)", logger, setterless_logger), IsEmpty());
 }
 
 constexpr const char* counting = "def poll(source, retries=3):\n    for _ in range(retries):\n        source()\n";
@@ -74,7 +74,7 @@ TEST(LeftBehind, a_name_that_the_project_still_declares_is_not_gone) {
 
 TEST(LeftBehind, only_the_name_at_the_place_is_altered) {
     const auto left = names_left_behind(RemovalRequest("Remove LOG_COLOUR and log_set_colour"),
-                                        {{"a.c", logger, setterless_logger, setterless_logger}}, rules_of_language("c"), 3);
+                                        {{"a.c", logger, setterless_logger, setterless_logger}}, rules_of_language("cpp"), 3);
     ASSERT_EQ(left.size(), 1U);
     EXPECT_EQ(left.front().lines.line, 3U);
     std::string expected = setterless_logger;
