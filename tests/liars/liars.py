@@ -23,7 +23,7 @@ from exercises import AUTHORS, CASES as EXERCISES, SOURCE, ExerciseModel, Run, c
 
 HERE = pathlib.Path(__file__).resolve().parent
 REQUIRED = {"agentforge_liar", "kind", "lie", "author", "exercise", "expected"}
-OPTIONAL = {"intake", "spec", "tests", "requirements", "solution", "refactor", "deliver", "deceives", "repository", "request", "settings"}
+OPTIONAL = {"intake", "spec", "tests", "requirements", "solution", "refactor", "deliver", "deceives", "repository", "request", "settings", "hidden"}
 OUTCOMES = ("asked", "refused", "correct")
 
 
@@ -53,6 +53,7 @@ def read_liar(file):
     exercise["repository"] = {**exercise["repository"], **data.get("repository", {})}
     exercise["settings"] = {**exercise.get("settings", {}), **data.get("settings", {})}
     exercise["request"] = data.get("request", exercise["request"])
+    exercise["hidden"] = {**exercise["hidden"], **data.get("hidden", {})}
     exercise["name"] = f"{file.parent.name}/{file.stem}"
     return {**data, "name": exercise["name"], "language": file.parent.name, "exercise": exercise}
 

@@ -405,6 +405,7 @@ Result<void> AfterRedGate::Judgment::gather_quality_of_tests() {
     quality_.code_changed = changed.has_value();
     AF_TRY(quality_.removed_functions, gate_.parts_.change.removed_functions(call_));
     AF_TRY(quality_.unnamed_files, gate_.parts_.change.unnamed_files(call_));
+    AF_TRY(quality_.unmentioned_names, gate_.parts_.change.unmentioned_names(call_, evidence_.red_files));
     quality_.without_new_test = gate_.parts_.commands.settings().without_new_test || may_keep_behaviour(baseline_.request);
     quality_.asked_for_code = asks_for_code(baseline_.request);
     quality_.asked_for_documentation = asks_for_documentation(baseline_.request);

@@ -14,6 +14,8 @@
 #include "gates/language/inline_tests.hpp"
 #include "gates/removal/asked_changes.hpp"
 #include "gates/removal/changed_text.hpp"
+#include "gates/removal/dropped_errors.hpp"
+#include "gates/removal/left_behind.hpp"
 #include "gates/removal/removal_review.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
@@ -96,33 +98,83 @@ RemovalReview::Reaction reaction_of(const TestRun& run, const RemovalTests& test
     return passes && held_out_pass ? Reaction::unnoticed : Reaction::noticed;
 }
 
-Result<void> put_lines_back(LanguageCommands& commands, const Language& language, const GateCall& call, const RemovalTests& tests,
-                            std::int64_t most, RemovalReview& review, RemovalEvidence& evidence, const Stop& stop) {
-    constexpr int patience = 10;  // What was not tried is not judged, so a busy machine must not end this early.
-    const auto until = std::chrono::steady_clock::now() +
-                       patience * std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
-    // Held-out tests may be the only ones that notice.
-    const auto& held_out = call.baseline->held_out;
-    TestSelection selection;
-    selection.files = tests.files;
-    selection.files.insert(selection.files.end(), held_out.files.begin(), held_out.files.end());
-    selection.purpose = gate_command::for_mutants;
+/// Runs the tests on altered trees, until the time is over.
+class AlteredTreeRuns {
+public:
+    AlteredTreeRuns(LanguageCommands& commands, const Language& language, const GateCall& call, const RemovalTests& tests)
+        : commands_(commands), language_(language), call_(call), tests_(tests), held_out_(call.baseline->held_out) {
+        constexpr int patience = 10;  // What was not tried is not judged, so a busy machine must not end this early.
+        until_ = std::chrono::steady_clock::now() +
+                 patience * std::max<std::chrono::milliseconds>(std::chrono::seconds(30), tests.suite_time);
+        // Held-out tests may be the only ones that notice.
+        selection_.files = tests.files;
+        selection_.files.insert(selection_.files.end(), held_out_.files.begin(), held_out_.files.end());
+        selection_.purpose = gate_command::for_mutants;
+    }
+
+    [[nodiscard]] bool out_of_time() const { return left() <= std::chrono::seconds(0); }
+    /// Runs them with other texts of these files.
+    Result<RemovalReview::Reaction> run(const std::map<std::string, std::string>& files, RemovalEvidence& evidence,
+                                        const Stop& stop) {
+        std::error_code none;
+        if (std::ranges::any_of(files, [&](const auto& file) {
+                return std::filesystem::is_symlink(commands_.checkout().path() / file.first, none);
+            })) {
+            return RemovalReview::Reaction::unknown;
+        }
+        selection_.instead = files;
+        selection_.at_most = std::max(std::chrono::seconds(5), left());
+        const auto& tree = held_out_.files.empty() ? call_.tree : held_out_.tree;
+        AF_TRY(const auto run, commands_.run_tests(language_, tree, selection_, stop));
+        ++evidence.tried;
+        return reaction_of(run, tests_, held_out_.files);
+    }
+
+private:
+    [[nodiscard]] std::chrono::seconds left() const {
+        return std::chrono::duration_cast<std::chrono::seconds>(until_ - std::chrono::steady_clock::now());
+    }
+
+    LanguageCommands& commands_;
+    const Language& language_;
+    const GateCall& call_;
+    const RemovalTests& tests_;
+    const HeldOut& held_out_;
+    std::chrono::steady_clock::time_point until_;
+    TestSelection selection_;
+};
+
+Result<void> put_lines_back(AlteredTreeRuns& runs, std::int64_t most, RemovalReview& review, RemovalEvidence& evidence,
+                            const Stop& stop) {
     while (evidence.tried < most) {
         const auto next = review.next();
-        const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - std::chrono::steady_clock::now());
-        if (!next || left <= std::chrono::seconds(0)) { break; }
-        std::error_code none;
-        if (std::ranges::any_of(next->files, [&](const auto& file) {
-                return std::filesystem::is_symlink(commands.checkout().path() / file.first, none);
-            })) {
-            review.record(RemovalReview::Reaction::unknown);
-            continue;
-        }
-        selection.instead = next->files;
-        selection.at_most = std::max(std::chrono::seconds(5), left);
-        AF_TRY(const auto run, commands.run_tests(language, held_out.files.empty() ? call.tree : held_out.tree, selection, stop));
-        ++evidence.tried;
-        review.record(reaction_of(run, tests, held_out.files));
+        if (!next || runs.out_of_time()) { break; }
+        AF_TRY(const auto reaction, runs.run(next->files, evidence, stop));
+        review.record(reaction);
+    }
+    return {};
+}
+
+/// Gives other names to what the change leaves of what the request asks to remove.
+Result<void> rename_what_is_left(AlteredTreeRuns& runs, const std::vector<LeftName>& names, RemovalEvidence& evidence,
+                                 const Stop& stop) {
+    for (const auto& left : names) {
+        if (runs.out_of_time()) { break; }
+        AF_TRY(const auto reaction, runs.run(left.files, evidence, stop));
+        if (reaction != RemovalReview::Reaction::unnoticed) { continue; }
+        evidence.left_behind.push_back(left.lines);
+        evidence.left_behind.back().now = left.name;
+    }
+    return {};
+}
+
+/// Ends each test that reaches a branch which drops an error.
+Result<void> end_dropped_errors(AlteredTreeRuns& runs, const std::vector<DroppedError>& branches, RemovalEvidence& evidence,
+                                const Stop& stop) {
+    constexpr std::size_t most = 3;
+    for (std::size_t at = 0; at < std::min(most, branches.size()) && !runs.out_of_time(); ++at) {
+        AF_TRY(const auto reaction, runs.run(branches[at].files, evidence, stop));
+        if (reaction == RemovalReview::Reaction::unnoticed) { evidence.dropped_errors.push_back(branches[at].lines); }
     }
     return {};
 }
@@ -170,8 +222,11 @@ Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language
     if (commands.settings().mutants > 0 && !tests.files.empty()) {
         AF_CHECK(checkout.check_out(call.tree));
         constexpr std::int64_t most = 10;
-        AF_CHECK(put_lines_back(commands, language, call, tests, most, review, evidence, stop));
+        AlteredTreeRuns runs(commands, language, call, tests);
+        AF_CHECK(put_lines_back(runs, most, review, evidence, stop));
         evidence.unnoticed = review.unaccounted();
+        constexpr std::size_t most_names = 3;
+        AF_CHECK(rename_what_is_left(runs, names_left_behind(request, change.files, language.code, most_names), evidence, stop));
     }
     const bool about_code = !request.calls_it_unused() && !request.is_about_text();
     if (is_whole && about_code) { evidence.left_out = function_left_out(request, change.files, others, language.code); }
@@ -193,12 +248,15 @@ Result<RemovalEvidence> check_lost_checks(LanguageCommands& commands, const Lang
     auto& checkout = commands.checkout();
     AF_TRY(auto change, changed_tree(checkout, language, call));
     if (!change.code_changed) { return evidence; }
+    const auto dropped = dropped_errors(change.files, language.code);
     for (auto& file : change.files) { file.before = with_new_names(file.before, file.now, call.baseline->request); }
     AF_TRY(const auto others, other_sources(checkout, language, call, change.paths));
     RemovalReview review(request, language.code, change.files, others);
     AF_CHECK(checkout.check_out(call.tree));
-    AF_CHECK(put_lines_back(commands, language, call, tests, most, review, evidence, stop));
+    AlteredTreeRuns runs(commands, language, call, tests);
+    AF_CHECK(put_lines_back(runs, most, review, evidence, stop));
     evidence.unnoticed = review.unaccounted();
+    AF_CHECK(end_dropped_errors(runs, dropped, evidence, stop));
     return evidence;
 }
 

@@ -29,8 +29,8 @@ struct RemovalTests {
 [[nodiscard]] Result<RemovalEvidence> check_removal(LanguageCommands& commands, const Language& language, const GateCall& call,
                                                     const RemovalTests& tests, const Stop& stop);
 
-/// The same for a request that does not ask to remove anything. Only a branch or an error that left a function to which the
-/// change adds nothing is put back, three places at most.
+/// The same for a request that does not ask to remove anything. Only lost and weakened checks are put back (`RemovalReview`),
+/// three places at most. Branches that drop an error must be reached by a test (`dropped_errors`), three at most.
 [[nodiscard]] Result<RemovalEvidence> check_lost_checks(LanguageCommands& commands, const Language& language,
                                                         const GateCall& call, const RemovalTests& tests, const Stop& stop);
 

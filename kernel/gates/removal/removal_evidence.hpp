@@ -12,7 +12,7 @@ namespace agentforge::kernel {
 
 /// What is known of a change whose request asks to remove something.
 struct RemovalEvidence {
-    bool asked_to_remove = true;          ///< Otherwise only `unnoticed` and `tried` are measured.
+    bool asked_to_remove = true;          ///< Otherwise only `unnoticed`, `dropped_errors` and `tried` are measured.
     bool only_removes = false;            ///< It adds nothing to the code, and the request asks for nothing new.
     bool changes_no_code = false;         ///< Only tests, documentation and comments changed, and the request is about code.
     std::string made_nothing;             ///< What the request asks to make as well, if the change adds nothing of it.
@@ -20,8 +20,11 @@ struct RemovalEvidence {
     bool removed_nothing = false;         ///< The request also asks to make something, and the change only does that.
     bool shows_what_was_asked = true;     ///< Something that has to do with the request, or that a test notices, was removed.
     std::vector<RemovedLines> unnoticed;  ///< Lines that nothing accounts for, and that no test notices when they are put back.
-    bool removed_by_name = false;         ///< RemovalReview::removed_by_name
-    std::int64_t tried = 0;               ///< How often lines were put back.
+    /// Lines that still have the name of what the request asks to remove, and where no test notices another name. `now`: it.
+    std::vector<RemovedLines> left_behind;
+    std::vector<RemovedLines> dropped_errors;  ///< Branches that do nothing with an error, and that no test reaches.
+    bool removed_by_name = false;              ///< RemovalReview::removed_by_name
+    std::int64_t tried = 0;                    ///< How often lines were put back.
 };
 
 }  // namespace agentforge::kernel

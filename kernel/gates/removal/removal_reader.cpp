@@ -9,6 +9,7 @@
 #include "gates/language/string_piece.hpp"
 #include "gates/removal/code_vocabulary.hpp"
 #include "gates/removal/import_items.hpp"
+#include "gates/removal/replaced_checks.hpp"
 #include "gates/removal/statement_kinds.hpp"
 #include "gates/test_quality/changed_line.hpp"
 
@@ -203,6 +204,7 @@ void RemovalReader::place_pieces(const Versions& versions, const HunkFinder& fin
 
 void RemovalReader::add_hunk(const Versions& versions, const HunkFinder& finder, const Hunk& hunk,
                              const std::set<std::string>& unrelated) {
+    if (add_replaced_checks(versions, hunk)) { return; }
     const auto& before = versions.before;
     const auto& now = versions.now;
     const bool adds =
@@ -222,6 +224,20 @@ void RemovalReader::add_hunk(const Versions& versions, const HunkFinder& finder,
             add_lines(versions, part, hunk.added, place_of(hunk));
         }
     }
+}
+
+bool RemovalReader::add_replaced_checks(const Versions& versions, const Hunk& hunk) {
+    if (request_.removes()) { return false; }
+    const auto found = replaced_checks(versions.before, versions.now, hunk, names_now_, request_);
+    for (const auto& check : found) {
+        add_lines(versions, check.removed, check.added, place_of(check));
+        auto& piece = found_.pieces.back();
+        piece.is_lost_check = true;
+        if (check.removed.size() == 1 && check.added.size() == 1) {
+            piece.lines.now = bare_line(versions.now.code[check.added.front()]);
+        }
+    }
+    return !found.empty();
 }
 
 std::set<std::string> RemovalReader::add_definitions(const Versions& versions, std::vector<bool>& skipped) {

@@ -66,6 +66,9 @@ private:
                            const std::vector<std::size_t>& added);
     /// Adds the differences of a line that stays. `adds`: it has new words.
     void add_differences(const Versions& versions, std::size_t before, std::size_t now, bool adds);
+    /// Adds the checks that other lines replaced (`replaced_checks`), if the request does not ask to remove. Returns false if
+    /// there are none.
+    bool add_replaced_checks(const Versions& versions, const Hunk& hunk);
     /// True if a function to which the change adds nothing loses a branch or an error with these lines.
     [[nodiscard]] static bool loses_check(const Versions& versions, const std::vector<std::size_t>& removed,
                                           const std::vector<std::size_t>& added);

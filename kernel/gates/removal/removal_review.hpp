@@ -32,7 +32,7 @@ struct PutBack {
 /// differs is judged by its differences, one by one.
 ///
 /// If the request asks for something else than to remove, only lost checks need a test: a branch or an error that left a function
-/// to which the change adds nothing.
+/// to which the change adds nothing, and `replaced_checks`.
 ///
 /// If something removed has to do with the request, functions and types that have nothing to do with it need a test, too. So does
 /// everything that the request says to keep.

@@ -2,6 +2,7 @@
 #include "gates/test_quality/change_checks.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
 #include "gates/test_quality/mutants.hpp"
+#include "gates/test_quality/request_names.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {
@@ -118,6 +120,44 @@ Result<std::vector<std::string>> ChangeChecks::unnamed_files(const GateCall& cal
         if (!is_known && asked.find(name) == std::string::npos) { unnamed.push_back(change.path); }
     }
     return unnamed;
+}
+
+Result<std::vector<std::string>> ChangeChecks::unmentioned_names(const GateCall& call, const std::vector<std::string>& tests) {
+    auto names = exact_names(call.baseline->request);
+    const bool is_whole = checkout_.top() == checkout_.path();  // Else another part of the tree may have them.
+    if (names.empty() || !is_whole || call.baseline->specification.empty()) { return std::vector<std::string>(); }
+    // A title or a description asks for nothing.
+    auto asked = call.baseline->specification;
+    for (const char* field : {"title", "description"}) { asked.erase(field); }
+    std::string covered = json::serialize(asked) + "\n";
+    for (const auto& test : tests) {
+        AF_TRY(const auto content, checkout_.file(call.tree, test));
+        covered += test + "\n" + content.value_or("") + "\n";
+    }
+    for (const auto& test : call.baseline->held_out.files) {
+        AF_TRY(const auto content, checkout_.file(call.baseline->held_out.tree, test));
+        covered += content.value_or("") + "\n";
+    }
+    AF_TRY(const auto changes, checkout_.changes(call.baseline->base_tree, call.tree));
+    std::string before;
+    std::string now;
+    for (const auto& change : changes) {
+        covered += change.path + "\n" + change.old_path + "\n";
+        AF_TRY(const auto was, checkout_.file(call.baseline->base_tree, change.old_path.empty() ? change.path : change.old_path));
+        AF_TRY(const auto is, checkout_.file(call.tree, change.path));
+        before += was.value_or("") + "\n";
+        now += is.value_or("") + "\n";
+    }
+    std::erase_if(names, [&](const std::string& name) {
+        if (has_name(covered, name)) { return true; }
+        // A file may be meant as a help: `returns the Result of src/result.ts`.
+        const auto file = name.substr(name.rfind('/') + 1);
+        const auto stem = file.substr(0, file.find('.'));
+        const bool is_file = stem != file && !std::isdigit(static_cast<unsigned char>(file.front()));
+        if (is_file && (has_name(covered, file) || has_name(covered, stem) || has_name(now, stem))) { return true; }
+        return has_name(before, name) && !has_name(now, name);
+    });
+    return names;
 }
 
 Result<std::optional<std::string>> ChangeChecks::changed_code(const GateCall& call) {

@@ -27,6 +27,9 @@ public:
     /// Returns changed files that are neither code, tests, documentation nor locks of dependencies, and that neither the request
     /// nor the specification names.
     [[nodiscard]] Result<std::vector<std::string>> unnamed_files(const GateCall& call);
+    /// Returns what the request names exactly (`exact_names`) and what neither the specification (without its title and
+    /// description) nor these tests name, nor the paths of the change. Leaves out what the change removed from the code.
+    [[nodiscard]] Result<std::vector<std::string>> unmentioned_names(const GateCall& call, const std::vector<std::string>& tests);
     /// Returns data files that were added after RED and that RED's tests name: `test file names data file`.
     [[nodiscard]] Result<std::vector<std::string>> tests_naming_new_data(const GateCall& call, const std::string& red_tree,
                                                                          const std::vector<std::string>& tests);

@@ -348,11 +348,24 @@ void TestQualityJudgment::judge_removal() {
                ", and all tests pass when it is put back; "
                "put it back. If the request needs its removal, a test must fail while it is there: the tests must be rewritten.");
     }
-    if (!removal.unnoticed.empty()) {
+    for (const auto& left : removal.left_behind) {
+        refuse("The request asks to remove `" + left.now + "`, and " + left.file + ":" + std::to_string(left.line) +
+               " still uses that name (`" + ellipsis(left.text, 120) +
+               "`); all tests pass with another name there. Remove it. If the request needs it, a test must fail with another "
+               "name: the tests must be rewritten.");
+    }
+    for (const auto& branch : removal.dropped_errors) {
+        refuse(
+            "The change does nothing with an error in " + branch.file + ":" + std::to_string(branch.line) + " (`" +
+            ellipsis(branch.text, 120) +
+            "`), and no test reaches that. Pass the error on. If it has to be ignored, a test must reach it: the tests must be "
+            "rewritten.");
+    }
+    if (!removal.unnoticed.empty() || !removal.left_behind.empty() || !removal.dropped_errors.empty()) {
         blame(evidence_.fresh);
         blame(evidence_.guards);
     }
-    if (!new_tests_ && !removal.shows_what_was_asked && removal.unnoticed.empty()) {
+    if (!new_tests_ && !removal.shows_what_was_asked && removal.unnoticed.empty() && removal.left_behind.empty()) {
         refuse(
             "No removed line has to do with the request, and no new test was seen to fail before the removal; "
             "remove what the request says, or write a test that fails while it is there.");
@@ -418,6 +431,7 @@ void TestQualityJudgment::report_facts() {
     report_lost_tests();
     facts["removed_functions"] = json::array(evidence_.removed_functions.begin(), evidence_.removed_functions.end());
     facts["unnamed_files"] = json::array(evidence_.unnamed_files.begin(), evidence_.unnamed_files.end());
+    facts["unmentioned_names"] = json::array(evidence_.unmentioned_names.begin(), evidence_.unmentioned_names.end());
     const char* without_tests = evidence_.code_changed ? "unchanged" : "documentation";
     facts["behaviour"] = new_tests_ ? "tested" : without_tests;
     const auto put_back = evidence_.removal.tried + evidence_.put_back;

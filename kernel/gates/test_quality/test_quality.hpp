@@ -71,7 +71,8 @@ struct TestQualityEvidence {
     /// Changed files that are neither code, tests, documentation nor locks of dependencies, and that neither the request nor the
     /// specification names.
     std::vector<std::string> unnamed_files;
-    std::vector<TestOutcome> removed;  ///< Removed tests that passed before: their outcomes on this tree.
+    std::vector<std::string> unmentioned_names;  ///< ChangeChecks::unmentioned_names.
+    std::vector<TestOutcome> removed;            ///< Removed tests that passed before: their outcomes on this tree.
     /// `test file names data file`, added by the implementation and not named in the request.
     std::vector<std::string> tests_naming_new_data;
     std::vector<TestOutcome> outdated;  ///< Tests changed or removed as outdated: outcomes of their former versions on this tree.
@@ -101,8 +102,8 @@ struct TestQualityEvidence {
 ///   - the request asks to remove something, and the change does not, or removes lines that nothing accounts for
 ///   (RemovalEvidence).
 /// facts: behaviour (`tested`, `unchanged` or `documentation`), lost_tests (removed tests that do not load with the change),
-/// removed_functions, unnamed_files, removals_tried, mutants_tried, mutants_noticed, mutants_survived, tests_at_fault (those that
-/// must be rewritten, without the parameters of cases).
+/// removed_functions, unnamed_files, unmentioned_names, removals_tried, mutants_tried, mutants_noticed, mutants_survived,
+/// tests_at_fault (those that must be rewritten, without the parameters of cases).
 [[nodiscard]] Verdict judge_test_quality(const TestQualityEvidence& evidence);
 
 /// True if the request asks for work that may leave behaviour unchanged: refactoring, moving, deleting, documenting, formatting.

@@ -75,6 +75,9 @@ std::vector<std::string> suspicions(const GateReport& report, const HeldOutTests
     for (const std::string& each : fact_texts(report.facts, "unnamed_files")) {
         lines.push_back(each + " was changed, although neither the request nor the specification names it");
     }
+    for (const std::string& each : fact_texts(report.facts, "unmentioned_names")) {
+        lines.push_back("the request names `" + each + "`, and neither the specification's requirements nor the tests do");
+    }
     append_survivors(fact_texts(report.facts, "mutants_survived"), lines);
     for (const std::string& each : fact_texts(report.facts, "flaky_since")) {
         lines.push_back(each + " failed here once and passed twice");

@@ -54,6 +54,40 @@ TEST_F(ChangeOfCode, lists_other_files_that_nobody_named) {
     EXPECT_THAT(*change_.unnamed_files(parts_.call("green")), IsEmpty());
 }
 
+class NamesOfTheRequest : public ChangeOfCode {
+protected:
+    NamesOfTheRequest() {
+        parts_.baseline.request = "Let Add refuse more than 30 items";
+        parts_.baseline.specification = {{"requirements", json::array{json::object{{"description", "Add refuses items"}}}},
+                                         {"description", "At most 30 items"}};
+        parts_.tree("now")["shop_test.go"] = "package shop\n\n// Few items.\n";
+    }
+
+    std::vector<std::string> unmentioned() { return *change_.unmentioned_names(parts_.call("green"), {"shop_test.go"}); }
+};
+
+TEST_F(NamesOfTheRequest, are_listed_if_no_requirement_and_no_test_has_them) {
+    EXPECT_THAT(unmentioned(), ElementsAre("30"));
+    parts_.tree("now")["shop_test.go"] = "package shop\n\nconst most = 30\n";
+    EXPECT_THAT(unmentioned(), IsEmpty());
+}
+
+TEST_F(NamesOfTheRequest, may_stand_in_the_specification) {
+    parts_.baseline.specification["interfaces"] = json::array{"const most = 30"};
+    EXPECT_THAT(unmentioned(), IsEmpty());
+}
+
+TEST_F(NamesOfTheRequest, may_be_what_the_change_removes) {
+    parts_.tree("base")["shop.go"] = std::string(adding_code) + "\nconst most = 30\n";
+    EXPECT_THAT(unmentioned(), IsEmpty());
+}
+
+TEST_F(NamesOfTheRequest, may_be_files_that_the_change_touches_or_uses) {
+    parts_.baseline.request = "Use slugs.go in posts.go and feeds.go";
+    parts_.tree("now")["posts.go"] = "package shop\n\nvar post = slugs.Of(1)\n";
+    EXPECT_THAT(unmentioned(), ElementsAre("feeds.go"));
+}
+
 TEST_F(ChangeOfCode, lists_new_data_that_tests_read) {
     parts_.tree("now")["prices.csv"] = "1\n";
     parts_.tree("now")["shop_test.go"] = "package shop\n\nvar file = \"prices.csv\"\n";

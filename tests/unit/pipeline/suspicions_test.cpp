@@ -17,6 +17,7 @@ GateReport suspicious() {
                     {"repeated_values", json::array{"a.py:2 repeats x and y, as t.py:1", "a.py:9 repeats p and q, as t.py:2"}},
                     {"removed_functions", json::array{"a.py: median"}},
                     {"unnamed_files", json::array{"Makefile"}},
+                    {"unmentioned_names", json::array{"feeds.py"}},
                     {"mutants_survived", json::array{"a.py:4: `b` made `c`"}},
                     {"flaky_since", json::array{"t.py::t"}}};
     report.violations.push_back({"opaque-table", "pattern", "minor", "a.py", 7, "The table has unreadable keys.", ""});
@@ -32,6 +33,7 @@ TEST(Suspicions, each_is_one_line_and_names_a_line_of_code_once) {
                     "a.py:7 has a table whose keys are hashes or long hexadecimal numbers",
                     "a.py: median was removed, although neither the request nor the specification names it",
                     "Makefile was changed, although neither the request nor the specification names it",
+                    "the request names `feeds.py`, and neither the specification's requirements nor the tests do",
                     "no new test notices a.py:4: `b` made `c`", "t.py::t failed here once and passed twice"));
 }
 
