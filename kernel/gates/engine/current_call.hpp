@@ -22,13 +22,19 @@ public:
     /// By file: functions that the specification declares (`declared_functions`).
     [[nodiscard]] const std::map<std::string, std::set<std::string>>& to_be_changed() const noexcept { return to_be_changed_; }
 
-    /// If the request asks to remove something: the files that the specification names, which may lose a check.
-    [[nodiscard]] const std::set<std::string>& files_of_removal() const noexcept { return files_of_removal_; }
+    /// The files that the specification names, whose functions may change.
+    [[nodiscard]] const std::set<std::string>& files_to_change() const noexcept { return files_to_change_; }
+    /// If the request asks to remove something: the same files, which may lose a check.
+    [[nodiscard]] const std::set<std::string>& files_of_removal() const noexcept {
+        static const std::set<std::string> none;
+        return removes_ ? files_to_change_ : none;
+    }
 
 private:
     json::object specification_;
     std::map<std::string, std::set<std::string>> to_be_changed_;
-    std::set<std::string> files_of_removal_;
+    std::set<std::string> files_to_change_;
+    bool removes_ = false;
     bool judges_a_stage_ = false;
 };
 

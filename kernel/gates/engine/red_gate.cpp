@@ -53,7 +53,7 @@ std::string reason_of(const json::object& specification, const std::string& id) 
 std::vector<ChangedTestNote> notes_of_changed_tests(const RedEvidence& evidence, const json::object& specification) {
     std::vector<ChangedTestNote> notes;
     for (const ChangedTest& test : evidence.changed) {
-        if (test.id.empty()) { continue; }
+        if (test.id.empty() || test.gained_cases) { continue; }
         notes.push_back({.test = test.id, .description = changed_test_line(test, reason_of(specification, test.id))});
     }
     return notes;
@@ -332,8 +332,11 @@ Result<void> RedGate::Judgment::run_with_former_signatures() {
 void RedGate::Judgment::judge_tests() {
     for (ChangedTest& test : evidence_.changed) {
         // GREEN runs the former version of a file of tests, but not that of tests among code.
-        test.lost_cases = !test.id.empty() && !language_->may_hold_tests(test.file) &&
-                          lost_only_removed_cases(test.before, test.after, baseline_.request);
+        if (test.id.empty() || language_->may_hold_tests(test.file)) { continue; }
+        test.lost_cases = lost_only_removed_cases(test.before, test.after, baseline_.request);
+        const bool outdated =
+            std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
+        test.gained_cases = !outdated && only_gained_cases(test.before, test.after);
     }
     auto facts_of_run = report_.facts;
     take_over(report_, judge_red(evidence_));

@@ -2,6 +2,7 @@
 #include "gates/engine/red_runs.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <re2/re2.h>
 
@@ -24,37 +25,74 @@ Result<TestRun> RedRuns::run(const std::string& tree, const std::vector<std::str
     return run;
 }
 
+namespace {
+
+bool is_broken_test(const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; }
+
+}  // namespace
+
+Result<std::set<std::string>> RedRuns::tests_ending_at(std::map<std::string, std::string> marked, const Language& language,
+                                                       const std::string& tree, const std::vector<std::string>& files,
+                                                       const Stop& stop) {
+    std::set<std::string> ids;
+    if (marked.empty()) { return ids; }
+    commands_.overlay_files(std::move(marked));
+    const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
+    const auto run = commands_.run_tests(language, tree, selection, stop);
+    commands_.overlay_files({});
+    if (!run.ok()) { return run.error(); }
+    for (const auto& test : run->tests) {
+        if (run->trusted && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
+    }
+    return ids;
+}
+
+Result<std::set<std::string>> RedRuns::waiting_tests(const Language& language, const std::string& tree,
+                                                     const std::vector<std::string>& files, const TestRun& run,
+                                                     const Stop& stop) {
+    AF_TRY(auto stubs, marks_.marked_stubs(language, tree, stop));
+    AF_TRY(auto ids, tests_ending_at(std::move(stubs), language, tree, files, stop));
+    // A check of the code may come before what the request asks for.
+    AF_TRY(const auto refusals, marks_.refusals(language, tree));
+    std::set<std::string> refused;
+    std::map<std::string, std::set<std::string>> named;
+    for (const auto& test : run.tests) {
+        if (!is_broken_test(test) || ids.contains(test.id)) { continue; }
+        for (const auto& [file, functions] : refusals) {
+            for (const auto& function : functions) {
+                if (!is_error_of(function, test.message)) { continue; }
+                named[file].insert(function.name);
+                refused.insert(test.id);
+            }
+        }
+    }
+    if (named.empty()) { return ids; }
+    AF_TRY(auto marked, marks_.marked_named(language, tree, named, stop));
+    AF_TRY(const auto reaching, tests_ending_at(std::move(marked), language, tree, files, stop));
+    std::ranges::set_intersection(refused, reaching, std::inserter(ids, ids.end()));
+    return ids;
+}
+
 Result<void> RedRuns::mark_stub_failures(const Language& language, const std::string& tree, const std::vector<std::string>& files,
                                          TestRun& run, const Stop& stop) {
-    const auto broken = [](const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; };
     for (auto& test : run.tests) {
-        if (!run.trusted || !broken(test)) { continue; }
+        if (!run.trusted || !is_broken_test(test)) { continue; }
         const bool by_result = !language.result_errors.empty() && RE2::PartialMatch(test.message, language.result_errors);
         if (!by_result && !lacks_specified_name(language, current_.specification(), test.message)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("hits an error in the code's result: " + test.message, 500);
     }
-    if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), broken)) { return {}; }
+    if (!run.trusted || std::none_of(run.tests.begin(), run.tests.end(), is_broken_test)) { return {}; }
     auto key = tree + hash_of(json::array(files.begin(), files.end()));
     for (const auto& [file, names] : current_.to_be_changed()) { key += file + hash_of(json::array(names.begin(), names.end())); }
-    for (const auto& file : current_.files_of_removal()) { key += file + "\n"; }
+    for (const auto& file : current_.files_to_change()) { key += file + "\n"; }
+    key += current_.files_of_removal().empty() ? "" : "removal";
     if (!at_stubs_.contains(key)) {
-        std::set<std::string> ids;
-        AF_TRY(auto marked, marks_.marked_stubs(language, tree, stop));
-        if (!marked.empty()) {
-            commands_.overlay_files(std::move(marked));
-            const TestSelection selection{.files = files, .names = {}, .judged = true, .timeout = {}, .purpose = "stubs"};
-            const auto second = commands_.run_tests(language, tree, selection, stop);
-            commands_.overlay_files({});
-            if (!second.ok()) { return second.error(); }
-            for (const auto& test : second->tests) {
-                if (second->trusted && test.status == TestStatus::failed_skeleton) { ids.insert(test.id); }
-            }
-        }
+        AF_TRY(auto ids, waiting_tests(language, tree, files, run, stop));
         at_stubs_.emplace(key, std::move(ids));
     }
     for (auto& test : run.tests) {
-        if (!broken(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
+        if (!is_broken_test(test) || !at_stubs_.at(key).contains(test.id)) { continue; }
         test.status = TestStatus::failed_skeleton;
         test.message = ellipsis("reaches a function that has yet to be written or changed: " + test.message, 500);
     }

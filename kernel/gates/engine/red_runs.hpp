@@ -24,13 +24,23 @@ public:
                                       const Stop& stop);
     /// Marks tests that fail because code is not implemented yet. Such a test hits an error in the code's result (`result_errors`
     /// of the language), or misses a name that the specification has (`undeclared`), or ends with an error and reaches a stub of
-    /// the project (`stubs` of the language) or a new function that the specification declares. The last case needs another run
-    /// of these files, in which each such function ends any test that reaches it. That run is made once for each tree, files and
-    /// declared functions.
+    /// the project (`stubs` of the language) or a new function that the specification declares, or ends with an error of the
+    /// project's own code in a file that the specification names. The last two cases need another run of these files each, in
+    /// which each such function ends any test that reaches it. These runs are made once for each tree, files and declared
+    /// functions.
     [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
                                                   const std::vector<std::string>& files, TestRun& run, const Stop& stop);
 
 private:
+    /// Returns the tests that end at a marked function.
+    [[nodiscard]] Result<std::set<std::string>> tests_ending_at(std::map<std::string, std::string> marked,
+                                                                const Language& language, const std::string& tree,
+                                                                const std::vector<std::string>& files, const Stop& stop);
+    /// Returns those of the run's tests whose error comes from code that has yet to be written or changed.
+    [[nodiscard]] Result<std::set<std::string>> waiting_tests(const Language& language, const std::string& tree,
+                                                              const std::vector<std::string>& files, const TestRun& run,
+                                                              const Stop& stop);
+
     TreeLanguages& languages_;
     LanguageCommands& commands_;
     SuiteRuns& suite_;

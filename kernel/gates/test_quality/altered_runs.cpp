@@ -14,6 +14,7 @@
 #include "gates/language/source_text.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
 #include "gates/test_quality/leaving_tests.hpp"
+#include "gates/test_quality/left_cases.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "gates/test_quality/varied_calls.hpp"
@@ -21,9 +22,10 @@
 namespace agentforge::kernel {
 namespace {
 
-/// Returns the tests that passed before the task, share a file with outdated ones, and are not outdated themselves.
-std::vector<TestOutcome> neighbours_of_outdated(const GreenEvidence& green, const std::set<std::string>& outdated) {
-    std::set<std::string> files;
+/// Returns the tests that passed before the task, share a file with outdated ones or are in one of `files`, and are not outdated
+/// themselves.
+std::vector<TestOutcome> neighbours_of_outdated(const GreenEvidence& green, const std::set<std::string>& outdated,
+                                                std::set<std::string> files) {
     for (const std::string& id : outdated) { files.insert(id.substr(0, id.find("::"))); }
     std::vector<TestOutcome> neighbours;
     std::ranges::copy_if(green.base_tests, std::back_inserter(neighbours), [&](const TestOutcome& test) {
@@ -218,6 +220,27 @@ Result<std::set<std::string>> AlteredRuns::changed_as_outdated(const Language& l
     return ids;
 }
 
+Result<std::set<std::string>> AlteredRuns::files_with_more_cases(const Language& language, const GateCall& call) {
+    const GateBaseline& baseline = *call.baseline;
+    std::set<std::string> outdated;
+    for (const auto& id : baseline.outdated) { outdated.insert(without_parameters(id)); }
+    std::map<std::string, std::vector<TestOutcome>> tests;
+    for (const auto& test : baseline.base_tests) { tests[test.file].push_back(test); }
+    std::set<std::string> files;
+    AF_TRY(const auto changes, checkout_.changes(baseline.base_tree, call.tree));
+    for (const auto& change : changes) {
+        if (!tests.contains(change.path) || language.may_hold_tests(change.path)) { continue; }
+        AF_TRY(const auto before, checkout_.file(baseline.base_tree, change.path));
+        AF_TRY(const auto now, checkout_.file(call.tree, change.path));
+        const auto changed = changed_tests(before.value_or(""), now.value_or(""), tests[change.path], outdated, language.code);
+        const bool any_gained = std::ranges::any_of(changed, [&](const ChangedTest& test) {
+            return !test.id.empty() && !outdated.contains(test.id) && only_gained_cases(test.before, test.after);
+        });
+        if (any_gained) { files.insert(change.path); }
+    }
+    return files;
+}
+
 Result<std::map<std::string, std::string>> AlteredRuns::former_support(const Language& language, const GateCall& call,
                                                                        const std::map<std::string, std::string>& besides) {
     std::map<std::string, std::string> files;
@@ -235,6 +258,7 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
                                            const Stop& stop) {
     AF_TRY(const auto* found, languages_.of(call.tree));
     AF_TRY(const std::set<std::string> outdated, changed_as_outdated(*found, call));
+    AF_TRY(const std::set<std::string> with_more_cases, files_with_more_cases(*found, call));
     std::set<std::string> ids;
     std::map<std::string, std::string> old_files;
     for (const auto& before : green.base_tests) {
@@ -246,7 +270,11 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
         ids.insert(before.id);
         old_files.emplace(before.file, std::move(*content));
     }
-    if (ids.empty()) { return {}; }
+    for (const auto& file : with_more_cases) {
+        AF_TRY(auto content, checkout_.file(call.baseline->base_tree, file));
+        if (content) { old_files.emplace(file, std::move(*content)); }
+    }
+    if (old_files.empty()) { return {}; }
     AF_TRY(auto support, former_support(*found, call, old_files));
     const auto run_files = [&](std::map<std::string, std::string> files) {
         TestSelection selection;
@@ -266,7 +294,7 @@ Result<void> AlteredRuns::run_former_tests(const GateCall& call, const GreenEvid
         support.clear();
         AF_TRY(together, run_files(old_files));
     }
-    const auto neighbours = neighbours_of_outdated(green, outdated);
+    const auto neighbours = neighbours_of_outdated(green, outdated, with_more_cases);
     for (const auto& [file, content] : old_files) {
         // A file that does not build must not hide what another one shows.
         auto run = together;

@@ -46,6 +46,8 @@ private:
                                                                             const std::map<std::string, std::string>& besides);
     /// Returns the ids of outdated tests whose lines the task has changed or removed.
     [[nodiscard]] Result<std::set<std::string>> changed_as_outdated(const Language& language, const GateCall& call);
+    /// Returns the test files in which a test that is not outdated has more cases in one of its lines.
+    [[nodiscard]] Result<std::set<std::string>> files_with_more_cases(const Language& language, const GateCall& call);
 
     TreeCheckout& checkout_;
     TreeLanguages& languages_;

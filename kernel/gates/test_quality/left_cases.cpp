@@ -167,6 +167,44 @@ std::vector<std::string> elements_lost_by(const std::string& before, const std::
     return {};
 }
 
+bool is_literal(const std::string& token) {
+    static const RE2 literal(
+        R"re([bfr]?"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`|[-+]?\d[\w.]*|[Tt]rue|[Ff]alse|None|null|nil|undefined)re");
+    return RE2::FullMatch(token, literal);
+}
+
+/// True if the innermost bracket that is open after these tokens is a list: none of a call, except for the functions that make
+/// lists in Java.
+bool are_in_list(const std::vector<std::string>& tokens) {
+    static const RE2 before_list(R"(in|of|(?:\w+\.)*(?:of|asList)|[(\[{,:=])");
+    int open = 0;
+    for (auto at = tokens.size(); at-- > 0;) {
+        open += depth_of(tokens[at]);
+        if (open != 1) { continue; }
+        return tokens[at] != "(" || (at > 0 && RE2::FullMatch(tokens[at - 1], before_list));
+    }
+    return false;
+}
+
+/// True if a line of a loop over a list became the other one by more literals in that list.
+bool gained_cases(const std::string& before, const std::string& after) {
+    static const RE2 loop(R"(^(?:for|foreach)\b|\.forEach\b|\.each\b|\.for_each\b|\bparametrize\b|@\w*Source\b)");
+    const auto old = tokens_of(before);
+    const auto now = tokens_of(after);
+    if (!RE2::PartialMatch(before, loop) || now.size() <= old.size()) { return false; }
+    std::size_t first = 0;
+    while (first < old.size() && old[first] == now[first]) { ++first; }
+    const auto gained = now.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = gained + static_cast<std::ptrdiff_t>(now.size() - old.size());
+    // Without a comma between them, two texts may be one.
+    const bool divided = std::adjacent_find(gained, end, [](const std::string& one, const std::string& other) {
+                             return (one == ",") == (other == ",");
+                         }) == end;
+    return first > 0 && std::equal(end, now.end(), old.begin() + static_cast<std::ptrdiff_t>(first), old.end()) &&
+           std::all_of(gained, end, [](const std::string& token) { return token == "," || is_literal(token); }) && divided &&
+           (*gained == "," || *std::prev(end) == ",") && are_in_list({now.begin(), gained});
+}
+
 /// True if the row has a word of what the request asks to remove: then it may leave with that.
 bool goes_with_request(const RemovalRequest& request, const std::string& row) {
     const auto words = names_of_code(row);
@@ -226,6 +264,15 @@ bool lost_only_removed_cases(const std::vector<std::string>& before, const std::
         rows.emplace_back(",");
     }
     return next == after.size() && take_rows();
+}
+
+bool only_gained_cases(const std::vector<std::string>& before, const std::vector<std::string>& after) {
+    std::size_t next = 0;
+    for (const auto& line : before) {
+        while (next < after.size() && !gained_cases(line, after[next])) { ++next; }
+        if (next++ >= after.size()) { return false; }
+    }
+    return !before.empty();
 }
 
 Result<std::vector<LeftCase>> failing_left_cases(LanguageCommands& commands, const Language& language, const GateCall& call,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases that leave the table of an outdated test. A case may get another expected result, but it may not leave if it fails now:
-// then nobody says what the code should do there.
+// then nobody says what the code should do there. And cases that a line of any test gains.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,10 @@ struct LeftCase {
 /// losing elements of lists (`"xml"`, `("xml", 3),`), each with a word of what the request removes and none of what it keeps.
 [[nodiscard]] bool lost_only_removed_cases(const std::vector<std::string>& before, const std::vector<std::string>& after,
                                            std::string_view request);
+
+/// True if each of a test's lines `before` (trimmed) is one of `after`, in the same order, with more literals in the list that
+/// its loop goes through (`for x in ["a"]:` became `for x in ["a", "b"]:`). Other lines of `after` do not matter.
+[[nodiscard]] bool only_gained_cases(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
 /// Puts rows that left the files of outdated tests back, one at a time (six at most), and returns those with which a test fails
 /// that passes without it. Leaves out rows that do not build, and those about what the request asks to remove. Errors: git's and

@@ -10,6 +10,7 @@
 #include "config/gate_names.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/test_quality/filled_skeletons.hpp"
 
 namespace agentforge::kernel {
 namespace {
@@ -74,8 +75,10 @@ Result<std::vector<std::vector<Mutant>>> MutantRuns::mutants(const Language& lan
         const auto code = language.may_hold_tests(change.path) ? split_inline_tests(*now, language.inline_begins).lines : *now;
         // Skips lines that only use a new name: no test can notice them.
         const auto old = whole_files ? std::string() : with_new_names(before.value_or(""), *now, request);
-        auto found = mutants_of(change.path, *now, code, changed_line_numbers(*now, old), language.code,
-                                source ? language.mutations : std::vector<MutationRule>{});
+        auto lines = changed_line_numbers(*now, old);
+        lines.merge(lines_of_filled_skeletons(before.value_or(""), *now, language.code, language.skeleton_marker));
+        auto found =
+            mutants_of(change.path, *now, code, lines, language.code, source ? language.mutations : std::vector<MutationRule>{});
         (source ? sources : data).push_back(std::move(found));
     }
     // Mutants of data count only if nothing but data changed. Otherwise a file that only tests read could stand in for the code.
@@ -102,8 +105,9 @@ Result<std::vector<MutantRuns::ResultMutant>> MutantRuns::result_mutants(const G
         if (!now || !is_valid_utf8(*now)) { continue; }
         const auto code = language.may_hold_tests(change.path) ? split_inline_tests(*now, language.inline_begins).lines : *now;
         const auto old = with_new_names(before.value_or(""), *now, call.baseline->request);
-        for (auto& each :
-             altered_results(change.path, *now, code, changed_line_numbers(*now, old), language.code, language.mutations)) {
+        auto lines = changed_line_numbers(*now, old);
+        lines.merge(lines_of_filled_skeletons(before.value_or(""), *now, language.code, language.skeleton_marker));
+        for (auto& each : altered_results(change.path, *now, code, lines, language.code, language.mutations)) {
             const bool is_declared = named.contains({change.path, each.function});
             // The result of main is the exit code, which few tests check.
             if (!is_declared && each.function == "main") { continue; }

@@ -25,7 +25,8 @@ struct ChangedTest {
     std::vector<std::string> before = {};  ///< These lines, trimmed.
     std::vector<std::string> after = {};   ///< The lines that replace them.
     std::string file = {};
-    bool lost_cases = false;  ///< All that it lost are cases of what the request removes, so it passes before and after.
+    bool lost_cases = false;    ///< All that it lost are cases of what the request removes, so it passes before and after.
+    bool gained_cases = false;  ///< It only has more cases, so its former version must pass on the changed code.
 
     /// Returns `file:line`.
     [[nodiscard]] std::string place() const { return file + ":" + std::to_string(line); }

@@ -94,5 +94,29 @@ TEST(LeftCases, of_other_things_are_not_those_of_what_the_request_removes) {
     EXPECT_FALSE(lost_only_removed_cases({"(\"xml\", 1),"}, {}, "Add an option for xml and csv")) << "no removal";
 }
 
+TEST(GainedCases, are_more_literals_in_the_list_of_a_loop) {
+    const auto gained = [](const std::string& before, const std::string& after) { return only_gained_cases({before}, {after}); };
+    EXPECT_TRUE(
+        gained("for _, line := range []string{`\"`, `a 'b`} {", "for _, line := range []string{`\"`, `a 'b`, `\"a\\\"`} {"));
+    EXPECT_TRUE(gained("for name in (\"Zoe\", \"Adam\"):", "for name in (\"Zoe\", 7, None, \"Adam\"):"));
+    EXPECT_TRUE(gained("for (const page of [0, -1]) {", "for (const page of [0, -1, 1.5]) {"));
+    EXPECT_TRUE(gained("for (String each : List.of(\"a\")) {", "for (String each : List.of(\"a\", \"b\")) {"));
+    EXPECT_TRUE(gained("@pytest.mark.parametrize(\"n\", [0, -1])", "@pytest.mark.parametrize(\"n\", [0, -1, -2])"));
+    EXPECT_TRUE(only_gained_cases({"for n in [1]:", "for n in [3]:"}, {"other()", "for n in [1, 2]:", "for n in [3, 4]:"}));
+}
+
+TEST(GainedCases, are_nothing_else_that_a_line_gains) {
+    const auto gained = [](const std::string& before, const std::string& after) { return only_gained_cases({before}, {after}); };
+    EXPECT_FALSE(gained("assert f(1) in [2]", "assert f(1) in [2, 3]")) << "an assertion";
+    EXPECT_FALSE(gained("for n in range(3):", "for n in range(3, 0):")) << "an argument";
+    EXPECT_FALSE(gained("for n in [1, 2]:", "for n in [1, skip()]:")) << "a call, for a case that left";
+    EXPECT_FALSE(gained("for n in [1]:", "for n in [1, skip()]:")) << "a call";
+    EXPECT_FALSE(gained("for n in [1, 2]:", "for n in [1, 3]:")) << "another case";
+    EXPECT_FALSE(gained("for n in [\"a\"]:", "for n in [\"a\" \"b\"]:")) << "a longer text";
+    EXPECT_FALSE(gained("for n in [\"a\"]:", "for n in [\"a\"] or 1:")) << "outside the list";
+    EXPECT_FALSE(only_gained_cases({"for n in [1]:", "assert f(n)"}, {"for n in [1, 2]:"})) << "a line that left";
+    EXPECT_FALSE(only_gained_cases({}, {"for n in [1]:"}));
+}
+
 }  // namespace
 }  // namespace agentforge::kernel
