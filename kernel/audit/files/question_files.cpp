@@ -49,7 +49,8 @@ private:
             const std::string id = file.substr(0, file.find('.'));
             const std::string ending = file.substr(id.size());
             if (history_.ids.contains(id) && is_left_over(name)) {
-                findings_.unchecked.push_back("nothing vouches for " + name + ": an answer from before its question does not count");
+                findings_.unchecked.push_back("nothing vouches for " + name +
+                                              ": an answer from before its question does not count");
             } else if (!history_.ids.contains(id) || (ending != ".yaml" && ending != ".resolution.yaml")) {
                 unaccounted(evidence_, name, findings_);
             }

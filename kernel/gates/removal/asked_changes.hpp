@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what a request to remove something asks for and the change does not do, as far as its texts show. Plain functions over
-// texts; runs nothing.
+// Finds what a request to remove something asks for and the change leaves out, as far as the sources show. Only compares sources;
+// runs nothing.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace agentforge::kernel {
 
-/// Returns a function that the request names exactly, and that the change left as it was with what it removed from another one
-/// that the request names ("Remove the limit from Label and Title"). Empty: there is none. `others`: the sources that did not
+/// If the request names two functions ("Remove the limit from Label and Title"), and the change removed something from only one
+/// of them, returns the other one. Empty: there is none. `others`: the sources that did not
 /// change.
 [[nodiscard]] std::string function_left_out(const RemovalRequest& request, const std::vector<ChangedText>& files,
                                             const std::vector<std::string>& others, const CodeRules& rules);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and words that code consists of.
+// The names in code, and the words in its string literals.
 #pragma once
 
 #include <set>
@@ -11,7 +11,7 @@
 
 namespace agentforge::kernel {
 
-/// What a text consists of. Names stand in code; `parts` also has the words of texts.
+/// The names in a source. `parts` also has the words of its string literals.
 struct Vocabulary {
     std::set<std::string> names;
     std::set<std::string> parts;
@@ -20,14 +20,14 @@ struct Vocabulary {
 /// `code`: without comments.
 [[nodiscard]] Vocabulary vocabulary_of(std::string_view code, const CodeRules& rules);
 
-/// Returns the names of a code without texts, and its numbers of two digits or more.
+/// Returns the names and the numbers of two or more digits. `blanked`: code without string literals.
 [[nodiscard]] std::vector<std::string> names_of_code(std::string_view code);
 
 /// True if the literal is a text, not a number.
 [[nodiscard]] bool is_text(const CodeLiteral& literal);
 
-/// True if the project gives this name to something: a variable, a parameter, a function, a type. Names of libraries link
-/// nothing: two checks that both raise `ValueError` have nothing to do with each other.
+/// True if the project gives this name to something: a variable, a parameter, a function, a type. A name of a library does not
+/// relate two lines: two checks that both raise `ValueError` need not belong together.
 [[nodiscard]] bool is_own_name(const std::string& name, const std::string& code);
 
 /// True if a line outside functions declares one of these names.

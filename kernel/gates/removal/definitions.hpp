@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the definitions of a text: functions, and types with all their members. Also its imports.
+// Finds the definitions in a source (functions, and types with all their members) and its imports.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct Definition {
 /// Returns the code of all functions with this name.
 [[nodiscard]] std::string code_of_functions(const SourceLines& text, const std::string& name);
 
-/// Returns the definitions that `now` lacks, with their decorators. Of several with one name, those that differ from all of
-/// them in `now`, if `now` has no other.
+/// Returns the definitions that are missing in `now`, with their decorators. If `before` has several of one name, returns those
+/// whose code is not in `now`, unless `now` has a definition of that name with other code.
 [[nodiscard]] std::vector<Definition> removed_definitions(const SourceLines& before, const SourceLines& now,
                                                           const CodeRules& rules);
 

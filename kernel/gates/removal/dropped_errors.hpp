@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where a change catches an error and goes on as if there were none. Plain functions over texts; runs nothing.
+// Finds where a change catches an error and continues as if there were none. Only reads sources; runs nothing.
 #pragma once
 
 #include <map>

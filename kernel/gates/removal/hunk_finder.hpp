@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds which lines of a file a change removed.
+// Finds the lines that a change removed from a file.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,9 @@ public:
     [[nodiscard]] std::vector<Hunk> statements(const Hunk& hunk) const;
 
 private:
-    /// Where equal lines leave a choice of what was removed, chooses a whole block: not the `}` of the block before it.
+    /// If equal lines make it unclear which were removed, chooses a whole block, without the `}` of the block before it.
     void slide();
-    /// Splits a hunk into changed lines and removed ones, unless some of its lines are new, or only moved to the left.
+    /// Splits a hunk into changed and removed lines, unless some of its lines are new or only lost indentation.
     void add_parts(Hunk hunk, std::vector<Hunk>& hunks) const;
     /// Splits what was only removed at statements that decide something, and outside functions at each statement: each has to be
     /// accounted for.

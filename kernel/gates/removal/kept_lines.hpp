@@ -7,8 +7,8 @@
 
 namespace agentforge::kernel {
 
-/// Pairs equal lines of two sequences: for each of `old`, whether it is kept. The longest common subsequence, unless both are
-/// very long.
+/// Returns, for each line of `old`, whether it is kept: part of the longest common subsequence. An approximation if both are very
+/// long.
 /// `kept_now`: the same for each of `now`.
 [[nodiscard]] std::vector<bool> kept_lines(const std::vector<std::string>& old, const std::vector<std::string>& now,
                                            std::vector<bool>& kept_now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where code still uses, by its name, what the request asks to remove. Plain functions over texts; runs nothing.
+// Finds where the code still uses the name of what the request asks to remove. Only reads sources; runs nothing.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@
 
 namespace agentforge::kernel {
 
-/// The tests that must notice.
+/// The tests of which at least one must fail.
 struct RemovalTests {
     std::vector<std::string> files;
     std::vector<std::string> passing;         ///< Ids of those that pass on the changed tree.
@@ -35,8 +35,8 @@ struct RemovalTests {
                                                         const GateCall& call, const RemovalTests& tests, const Stop& stop);
 
 /// Returns why a documentation task must not be delivered: nothing differs from the user's commit but the changelog, locked tests
-/// and blanks. Judges requests for documentation, and tasks in which no stage has written tests, so that nothing but documents
-/// could change. A request that names the changelog is served by its entry. Errors: git's own.
+/// and whitespace. Applies to requests for documentation, and to tasks in which no stage wrote tests, so only documents could
+/// change. If the request names the changelog, an entry there is enough. Errors: git's own.
 [[nodiscard]] Result<std::optional<std::string>> missing_documentation(TreeCheckout& whole, const GateCall& call);
 
 }  // namespace agentforge::kernel

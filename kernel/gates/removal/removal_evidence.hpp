@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel measured of a change whose request asks to remove something.
+// What the kernel measured about a change whose request asks to remove something.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace agentforge::kernel {
 
-/// What is known of a change whose request asks to remove something.
+/// See above. The defaults are those of a change without a fault.
 struct RemovalEvidence {
     bool asked_to_remove = true;          ///< Otherwise only `unnoticed`, `dropped_errors` and `tried` are measured.
     bool only_removes = false;            ///< It adds nothing to the code, and the request asks for nothing new.
@@ -20,7 +20,8 @@ struct RemovalEvidence {
     bool removed_nothing = false;         ///< The request also asks to make something, and the change only does that.
     bool shows_what_was_asked = true;     ///< Something that has to do with the request, or that a test notices, was removed.
     std::vector<RemovedLines> unnoticed;  ///< Lines that nothing accounts for, and that no test notices when they are put back.
-    /// Lines that still have the name of what the request asks to remove, and where no test notices another name. `now`: it.
+    /// Lines that still use the name of what the request asks to remove. No test fails if another name stands there. `now`: the
+    /// name.
     std::vector<RemovedLines> left_behind;
     std::vector<RemovedLines> dropped_errors;  ///< Branches that do nothing with an error, and that no test reaches.
     bool removed_by_name = false;              ///< RemovalReview::removed_by_name

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a change removed, and what of it the request is about. Plain functions over texts; runs nothing.
+// Divides what a change removed into pieces, and relates each to the request. Only compares sources; runs nothing.
 #pragma once
 
 #include <cstddef>
@@ -23,14 +23,14 @@ namespace agentforge::kernel {
 struct RemovedPieces {
     std::vector<RemovedPiece> pieces;
     std::map<std::string, std::string> whole;  ///< The changed files, with their tests.
-    bool restores_includes = false;            ///< An included file does not tell its names.
-    bool other_file_asked = false;             ///< A file that is no source has to do with the request.
-    bool replaced_asked = false;               ///< Other words stand where something was that has to do with the request.
-    bool replaced_other = false;               ///< The same for something else.
+    bool restores_includes = false;            ///< It removed an `#include`, which does not say what names it brings.
+    bool other_file_asked = false;             ///< A changed file that is no source has to do with the request.
+    bool replaced_asked = false;               ///< Something that has to do with the request was replaced by other words.
+    bool replaced_other = false;               ///< Something else was replaced by other words.
     bool had_object = false;                   ///< The code had a word of what the request asks to remove.
 };
 
-/// Divides a change into removed pieces, and finds out which of them have to do with the request.
+/// Reads one change. Call it once.
 class RemovalReader {
 public:
     /// `others`: the texts of the sources that did not change. The request and the rules must outlive the reader.
@@ -81,7 +81,7 @@ private:
     void name_slots(std::size_t begun);
     /// Forgets the arguments of functions whose parameters stay.
     void forget_foreign_slots();
-    /// Only the project's own names connect lines.
+    /// Only the project's own names relate lines to each other.
     void forget_foreign_names(const std::string& before);
 
     const RemovalRequest& request_;

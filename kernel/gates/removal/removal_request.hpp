@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a request to remove something is about.
+// Finds in a request what it asks to remove, what to make, and what to keep.
 #pragma once
 
 #include <set>
@@ -19,16 +19,16 @@ struct Making {
 /// The words of a request to remove something. Understands English only.
 ///
 /// A request may also say what stays: "but keep the error", "without touching save", ", not load", "unknown names are still an
-/// error". Words that it has only there are *kept*; all questions but `is_kept` are about the rest.
+/// error". A word that occurs only in such a clause is *kept*. All functions except `is_kept` ignore these clauses.
 class RemovalRequest {
 public:
     explicit RemovalRequest(std::string_view request);
 
     /// True if the request begins with remove, delete or drop. Otherwise everything that it mentions counts as its object.
     [[nodiscard]] bool removes() const noexcept { return removes_; }
-    /// True if the request asks to write the same in fewer words: simplify, clean up, deduplicate.
+    /// True if the request asks for shorter code with the same behaviour: simplify, clean up, deduplicate.
     [[nodiscard]] bool tidies() const noexcept { return tidies_; }
-    /// True if the request is about texts that no code runs, or about tests: comments, documentation, a licence, test cases.
+    /// True if the request is about tests, or about text that does not run: comments, documentation, a licence.
     [[nodiscard]] bool is_about_text() const noexcept { return about_text_; }
     /// True if the request says that nothing uses what it names: dead, unused, duplicate code. Then no test can notice.
     [[nodiscard]] bool calls_it_unused() const noexcept { return unused_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges the lines that a change takes out of the code when the request asks to remove something: which of them have to do with
-// the request, and which need a test that notices when they are put back. Plain functions over texts; runs nothing.
+// Decides which lines that a change removed have to do with the request, and which need a test that fails when they are put back.
+// Only compares sources; runs nothing.
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ struct PutBack {
 /// everything that the request says to keep.
 class RemovalReview {
 public:
-    /// `others`: the texts of the sources that did not change. Must outlive nothing: everything is copied.
+    /// `others`: the texts of the sources that did not change. Copies what it needs.
     RemovalReview(const RemovalRequest& request, const CodeRules& rules, const std::vector<ChangedText>& files,
                   const std::vector<std::string>& others);
 

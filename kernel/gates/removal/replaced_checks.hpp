@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds where a change weakens a check in passing, in a function that it changes for another reason. Plain functions over texts.
+// Finds checks that a change weakens in a function that it changes for another reason. Only compares sources; runs nothing.
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a source file: as written, without comments, and without string literals.
+// The lines of a source file: as written, without comments, and also without string literals.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct SourceLines {
     std::vector<FunctionLines> functions;
 };
 
-/// Returns the line without the blanks at its ends.
+/// Returns the line without leading and trailing whitespace.
 [[nodiscard]] std::string_view bare_line(std::string_view line);
 
 /// Returns the number of blanks that the line begins with, or `npos` if it has nothing else.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells from its text what a line of code does. `blanked`: without comments and texts.
+// Classifies a line of code by its text. `blanked`: without comments and string literals.
 #pragma once
 
 #include <string>
@@ -7,13 +7,13 @@
 
 namespace agentforge::kernel {
 
-/// True if the line closes a block, or goes on with one: `}`, `else`.
+/// True if the line closes a block or continues one: `}`, `else`.
 [[nodiscard]] bool closes_a_block(std::string_view line);
 
 /// True if the code branches, ends its function or raises an error.
 [[nodiscard]] bool decides(std::string_view blanked);
 
-/// True if the line chooses what to do next.
+/// True if the line branches.
 [[nodiscard]] bool decides_between(std::string_view blanked);
 
 /// True if the code is a single name or number.

@@ -49,7 +49,7 @@ TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path&
 }
 
 Result<ShownTasks> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
-                           const TaskListOptions& options) {
+                              const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
     AF_TRY(const TaskOverviews::Listing all, overviews.list());
     std::set<std::string> object;  // Each problem is shown once.
@@ -200,7 +200,8 @@ Answer list_tasks_of_all(Program& program, SeenRepositories& seen, const std::ve
     std::size_t quiet = 0;  // Repositories without a task to show.
     for (const KnownRepository& repository : repositories) {
         const auto problem = problem_of(repository);
-        auto listing = problem ? Result<ShownTasks>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
+        auto listing =
+            problem ? Result<ShownTasks>(*problem) : listing_of(program, seen, repository.path, repository.name, options);
         json::object entry{{"name", repository.name}, {"path", repository.path.string()}};
         if (!listing.ok()) {
             code = 1;
