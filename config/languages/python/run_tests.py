@@ -613,10 +613,6 @@ def note_broken_conftest():
     return broken
 
 
-def files_below(folder, files, root):
-    return [file for file in files if os.path.realpath(os.path.join(root, file)).startswith(folder + os.sep)]
-
-
 def run_pytest(request, ledger, configuration):
     import pathlib
     import importlib.util
@@ -727,20 +723,9 @@ def run_pytest(request, ledger, configuration):
                            ("pytest_rerunfailures", ["--reruns=0"])):
         if importlib.util.find_spec(module) is not None:
             arguments += option
-    broken, files = note_broken_conftest(), list(request["files"])
-    code = int(pytest.main(arguments + [os.path.join(root, file) for file in files], plugins=[Reporter()]))
-    while code == 4 and broken:     # Only the tests below a conftest.py that does not load cannot run.
-        path, error = broken[-1]
-        below = files_below(os.path.dirname(os.path.realpath(path)), files, root)
-        if not below:
-            break
-        for file in below:
-            ledger.broken_file(file, f"cannot be loaded: {os.path.relpath(os.path.realpath(path), root)}: {describe(error)}", 0)
-        files = [file for file in files if file not in below]
-        broken.clear()
-        nothing = os.path.join(os.environ["TMPDIR"], "nothing")
-        os.makedirs(nothing, exist_ok=True)
-        code = int(pytest.main(arguments + ([os.path.join(root, file) for file in files] or [nothing]), plugins=[Reporter()]))
+    arguments += [os.path.join(root, file) for file in request["files"]]
+    broken = note_broken_conftest()
+    code = int(pytest.main(arguments, plugins=[Reporter()]))
     if code != 1:       # The canary fails, so only 1 is correct.
         for path, error in broken:
             raise RuntimeError(f"{os.path.relpath(path, root)} does not load, so no test can run: {describe(error)}")

@@ -169,28 +169,6 @@ TEST(PythonTests, a_file_that_does_not_load_is_an_error_and_the_others_run) {
     }
 }
 
-TEST(PythonTests, below_a_conftest_that_does_not_load_are_errors_and_the_others_run) {
-    Project project;
-    project.tree("t") = {{"pytest.ini", "[pytest]\n"},
-                         {"tests/a/conftest.py", "from json import gone\n"},
-                         {"tests/a/test_a.py", "def test_a():\n    pass\n"},
-                         {"tests/b/test_b.py", "def test_b():\n    assert 1 == 1\n"}};
-    const auto report = project.gate("tests", "t");
-    EXPECT_EQ(status_of(report, "tests/a/test_a.py"), TestStatus::error);
-    EXPECT_THAT(joined(report.blocking_issues), HasSubstr("tests/a/conftest.py: ImportError: cannot import name 'gone'"));
-    EXPECT_EQ(status_of(report, "tests/b/test_b.py::test_b"), TestStatus::passed);
-}
-
-TEST(PythonTests, are_all_errors_below_a_conftest_of_the_whole_project_that_does_not_load) {
-    Project project;
-    project.tree("t") = {{"pytest.ini", "[pytest]\n"},
-                         {"conftest.py", "from json import gone\n"},
-                         {"tests/test_a.py", "def test_a():\n    pass\n"}};
-    const auto report = project.gate("tests", "t");
-    EXPECT_EQ(status_of(report, "tests/test_a.py"), TestStatus::error);
-    EXPECT_TRUE(report.facts.at("believed").as_bool());
-}
-
 TEST(PythonTests, an_option_that_stops_at_the_first_failure_does_not_stop_the_run) {
     Project project;
     project.tree("t") = {{"pytest.ini", "[pytest]\naddopts = -x -q\n"},
