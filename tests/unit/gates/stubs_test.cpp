@@ -55,7 +55,7 @@ TEST(RefusingFunctions, raise_errors_of_their_classes_only) {
     EXPECT_TRUE(raises("python", text, "RosterFull: enough"));
     EXPECT_FALSE(raises("python", text, "RosterFullness: enough"));
     EXPECT_FALSE(raises("python", text, "TypeError: add() takes 1 positional argument but 2 were given"));
-    EXPECT_TRUE(raises("typescript", "function f(a: number) {\n  throw new RangeError(`not ${a}`);\n}\n", "RangeError: not 3"));
+    EXPECT_TRUE(raises("javascript", "function f(a: number) {\n  throw new RangeError(`not ${a}`);\n}\n", "RangeError: not 3"));
 }
 
 TEST(RefusingFunctions, panic_with_the_beginning_of_their_texts) {
