@@ -619,12 +619,23 @@ TEST_F(ArchiveTest, is_listed_with_its_request_and_status) {
 
 TEST_F(ArchiveTest, the_newest_state_replaces_the_previous_one) {
     archive();
-    write(tasks() / "task-1/actions.yaml", "more\n");
+    const std::string longer = read(tasks() / "task-1/actions.yaml") + "more\n";
+    write(tasks() / "task-1/actions.yaml", longer);
     archive();
-    EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), "more\n");
+    EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), longer);
     EXPECT_EQ(git("for-each-ref --format='%(objecttype)' refs/agentforge"), "tree\n")
         << "git log --all shows the user's commits alone";
     EXPECT_THAT(git("fsck --strict --full"), Not(HasSubstr("error")));
+}
+
+TEST_F(ArchiveTest, is_not_replaced_by_a_task_whose_journal_lacks_archived_records) {
+    archive();
+    const std::string archived = read(tasks() / "task-1/actions.yaml");
+    write(tasks() / "task-1/actions.yaml", archived.substr(0, archived.size() - 1));
+    const auto again = archive_task(user(), "task-1", tasks() / "task-1", escalations());
+    ASSERT_FALSE(again.ok());
+    EXPECT_EQ(again.error().code, "AF-GIT-069");
+    EXPECT_EQ(git("show refs/agentforge/archive/task-1:task/actions.yaml"), archived);
 }
 
 TEST_F(ArchiveTest, is_not_restored_over_an_existing_folder) {
