@@ -2,7 +2,7 @@
 // Declares interfaces: functions, methods and classes that throw the skeleton's marker, and TypeScript types. Writes nothing else.
 //
 // Input and output are those of config/languages/python/skeleton.py. `contents` may contain package.json, which decides the type of a
-// `.js` file. If the signature of an existing function changes, the function keeps its body; otherwise it stays unchanged. A signature may
+// `.js` file. If the signature of an existing function changes, the function keeps its body, and a parameter that goes becomes a variable with its default; otherwise it stays unchanged. A signature may
 // begin with the imports that it needs. This imports a base or a default that is node's own, or is declared in another file. A class may
 // have its fields and the headers of its methods. Runs nothing of the project.
 import { readFileSync } from 'node:fs';
@@ -458,7 +458,7 @@ function place(text, source, { name, file }, parts, constant, wanted) {
       throw new Problem(`\`${name}\` exists in \`${file}\` and is not what the signature declares`);
     }
     if (!ts.isFunctionDeclaration(known)) return text;
-    return changed(text, source, known, keepDefaults(known, source, wanted).replace(/^export\s+(default\s+)?/, ''));
+    return changed(text, source, known, keepDefaults(known, source, wanted).replace(/^export\s+(default\s+)?/, ''), lostNames(known, source, wanted));
   }
   const owner = find(source.statements, parts[0]);
   if (owner === undefined) {
@@ -470,7 +470,7 @@ function place(text, source, { name, file }, parts, constant, wanted) {
     (ts.isConstructorDeclaration(each) ? parts[1] === 'constructor' : each.name?.getText() === parts[1]));
   if (known !== undefined) {
     if (ts.isPropertyDeclaration(known) || has(known, ts.SyntaxKind.AbstractKeyword)) return text;
-    return changed(text, source, known, keepDefaults(known, source, wanted));
+    return changed(text, source, known, keepDefaults(known, source, wanted), lostNames(known, source, wanted));
   }
   const [first] = owner.members;
   const indent = first === undefined ? step : /[ \t]*$/.exec(text.slice(0, first.getStart(source)))[0];
@@ -504,8 +504,28 @@ function keepDefaults(known, knownSource, { node, source, header }) {
   return result;
 }
 
-/** Returns a known function with another header. The modifiers before it and the body keep their bytes. */
-function changed(text, source, known, header) {
+/** Returns [name, default] of each name that parameters bind, also within objects and lists that they take apart. */
+function namesOfParameters(parameters, source) {
+  return [...(parameters ?? [])].filter(({ name }) => name !== undefined).flatMap(({ name, initializer }) =>
+    (ts.isIdentifier(name) ? [[name.text, initializer?.getText(source)]] : namesOfParameters(name.elements, source)));
+}
+
+/** Returns a variable for each name that goes with its parameter and that the body still uses: its default. */
+function lostNames(known, source, wanted) {
+  const used = new Set();
+  const look = (node) => {
+    if (ts.isIdentifier(node)) used.add(node.text);
+    ts.forEachChild(node, look);
+  };
+  if (known.body !== undefined) look(known.body);
+  const kept = new Set(namesOfParameters(wanted.node.parameters, wanted.source).map(([name]) => name));
+  const type = /\.[cm]?tsx?$/.test(source.fileName) ? ': any' : '';
+  return namesOfParameters(known.parameters, source).filter(([name]) => used.has(name) && !kept.has(name))
+    .map(([name, value]) => `let ${name}${type} = ${value ?? 'undefined'};`);
+}
+
+/** Returns a known function with another header, and these statements first. The modifiers before it and the rest of the body keep their bytes. */
+function changed(text, source, known, header, first = []) {
   if (known.body === undefined) throw new Problem(`\`${known.name?.getText()}\` has several declarations; change it by hand`);
   const exported = (known.modifiers ?? []).filter(({ kind }) => kind === ts.SyntaxKind.ExportKeyword || kind === ts.SyntaxKind.DefaultKeyword);
   const start = exported.length > 0 ? exported[exported.length - 1].getEnd() : known.getStart(source);
@@ -514,7 +534,10 @@ function changed(text, source, known, header) {
   if (has(known, ts.SyntaxKind.AsyncKeyword) !== /\basync\b/.test(header.split('(')[0])) {
     throw new Problem(`\`${known.name?.getText()}\` exists and is ${has(known, ts.SyntaxKind.AsyncKeyword) ? '' : 'not '}async`);
   }
-  return `${text.slice(0, start)}${exported.length > 0 ? ' ' : ''}${header} ${text.slice(known.body.getStart(source))}`;
+  const body = known.body.getStart(source);
+  const indent = first.length === 0 ? '' : /^\s*?\n([ \t]*)/.exec(text.slice(body + 1))?.[1];
+  const lines = first.map((each) => (indent === undefined ? ` ${each}` : `\n${indent}${each}`)).join('');
+  return `${text.slice(0, start)}${exported.length > 0 ? ' ' : ''}${header} {${lines}${text.slice(body + 1)}`;
 }
 
 const problems = [];

@@ -157,6 +157,14 @@ class Javascript(Skeletons):
         self.assertIn("  [Symbol.iterator]() {\n", self.declared(("Items", "export class Items"), ("Items[Symbol.iterator]", "[Symbol.iterator]()")))
         self.assertIn("  map(change) {\n", self.declared(("Items", "export class Items"), ("map", "map(change)")), "of the only class")
 
+    def test_a_parameter_that_goes_becomes_a_variable_with_its_default(self):
+        before = "export function table(rows, { sep = '|', align = 'left', old } = {}, limit = 3) {\n  if (align) return rows.slice(limit).join(sep);\n}\n"
+        self.assertEqual(self.declared(("table", "export function table(rows, options = {}, limit = 5)"), text=before),
+                         "export function table(rows, options = {}, limit = 3) {\n  let sep = '|';\n  let align = 'left';\n"
+                         "  if (align) return rows.slice(limit).join(sep);\n}\n")
+        self.assertEqual(self.declared(("table", "export function table(rows, { separator, align = 'left' } = {})"), text="export function table(rows, { sep, align }) { return sep + align; }\n"),
+                         "export function table(rows, { separator, align = 'left' } = {}) { let sep = undefined; return sep + align; }\n")
+
     def test_defaults_may_be_what_is_everywhere(self):
         self.assertIn("(argv = process.argv.slice(2), now = () => Date.now(), separator = path.sep, limit = undefined)",
                       self.declared(("main", "export default function main(argv = process.argv.slice(2), now = () => Date.now(), separator = path.sep, limit = LIMIT)")))
