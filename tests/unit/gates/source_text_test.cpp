@@ -69,6 +69,18 @@ export const eight = <T>(a: T): T => { return a; };
     EXPECT_THAT(names, ::testing::ElementsAre("one", "two", "three", "four", "six", "seven", "eight"));
 }
 
+TEST(SourceText, finds_javascript_functions_that_take_objects_apart) {
+    std::vector<std::string> names;
+    const auto text = R"text(
+export function one(a, { b = 1, c: { d } = {} } = {}) { if ({ a }) { return a; } return d; }
+const two = ({ a }: { a: number; b: string }) => { for (const { b } of a) { b(); } };
+class Three { four({ a }) { try { a(); } catch ({ message }) { return message; } } }
+call({ five: 1 });
+)text";
+    for (const auto& [name, complexity] : complexities("javascript", text)) { names.push_back(name); }
+    EXPECT_THAT(names, ::testing::ElementsAre("one", "two", "four"));
+}
+
 TEST(SourceText, counts_the_branches_of_each_cpp_function) {
     const auto text = R"text(
 template <typename T> struct Box {
