@@ -177,7 +177,7 @@ RemovalRequest::RemovalRequest(std::string_view whole) {
     unused_ = RE2::PartialMatch(string_piece(request), unused);
     makes_ = makings_of(request);
 
-    static const RE2 name(R"(([A-Za-z_]\w*|\d\d+))");
+    static const RE2 name(R"(([A-Za-z_]\w*|\d+))");
     auto rest = string_piece(request);
     std::string word;
     while (RE2::FindAndConsume(&rest, name, &word)) { names_.insert(word); }

@@ -65,6 +65,14 @@ TEST(ReplacedChecks, a_number_that_the_request_names_needs_none) {
     EXPECT_THAT(weakened("python", "Leave out the blanks around names", before, now), ElementsAre("if len(self.names) >= 20:"));
 }
 
+TEST(ReplacedChecks, a_number_of_one_digit_may_be_named_too) {
+    const std::string before =
+        "function links(page) {\n  const back = page.number > 0;\n  if (page.number > 0) {\n    show(back);\n  }\n}\n";
+    const auto now = with(before, "if (page.number > 0)", "if (page.number > 1)");
+    EXPECT_THAT(weakened("javascript", "Count pages from 1", before, now), IsEmpty());
+    EXPECT_THAT(weakened("javascript", "Count pages otherwise", before, now), ElementsAre("if (page.number > 0) {"));
+}
+
 TEST(ReplacedChecks, a_condition_about_other_names_is_another_condition) {
     const auto now = with(numbered(), "files.length !== 1", "files.length !== 1 && !args.help");
     EXPECT_THAT(weakened("javascript", "Add --number to the command", command, now), IsEmpty());
