@@ -242,9 +242,9 @@ Result<RemovalEvidence> check_lost_checks(LanguageCommands& commands, const Lang
     RemovalEvidence evidence;
     evidence.asked_to_remove = false;
     const RemovalRequest request(call.baseline->request);
-    if (request.tidies() || request.calls_it_unused() || commands.settings().mutants == 0 || tests.files.empty()) {
-        return evidence;
-    }
+    // "Refuse duplicate names" calls nothing unused.
+    const bool about_unused = request.calls_it_unused() && also_removes(call.baseline->request);
+    if (request.tidies() || about_unused || commands.settings().mutants == 0 || tests.files.empty()) { return evidence; }
     auto& checkout = commands.checkout();
     AF_TRY(auto change, changed_tree(checkout, language, call));
     if (!change.code_changed) { return evidence; }
