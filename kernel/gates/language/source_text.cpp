@@ -5,6 +5,9 @@
 #include <cctype>
 #include <cstdlib>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
 
 #include <re2/re2.h>
 
@@ -346,6 +349,56 @@ std::string replaced_everywhere(std::string text, std::string_view one, std::str
     return text;
 }
 
+/// The old and the new name.
+using Renaming = std::pair<std::string, std::string>;
+
+/// Returns what the words say to rename: `Gateway to SensorGateway`, `timeout` into `timeout_s`. At most four.
+std::vector<Renaming> renamings_in(std::string_view words) {
+    static const RE2 renaming(R"re(([A-Za-z_$][\w$]*)[`'"()]*\s+(?:to|into|->|→)\s+[`'"]?([A-Za-z_$][\w$]*))re");
+    constexpr std::size_t most = 4;
+    std::vector<Renaming> found;
+    re2::StringPiece rest(words.data(), words.size());
+    for (Renaming each; found.size() < most && RE2::FindAndConsume(&rest, renaming, &each.first, &each.second);) {
+        found.push_back(each);
+    }
+    return found;
+}
+
+/// Returns the line with some of these names replaced, if that makes it one of the lines. Else empty.
+std::optional<std::string> renamed_line(std::string_view line, const std::vector<Renaming>& renamings,
+                                        const std::map<std::string, std::size_t>& lines) {
+    for (std::size_t chosen = 1; chosen < (std::size_t{1} << renamings.size()); ++chosen) {
+        std::string renamed(line);
+        for (std::size_t at = 0; at < renamings.size(); ++at) {
+            if ((chosen >> at & 1U) == 0) { continue; }
+            RE2::GlobalReplace(&renamed, R"(\b)" + RE2::QuoteMeta(renamings[at].first) + R"(\b)", renamings[at].second);
+        }
+        if (const auto found = lines.find(renamed); found != lines.end() && found->second > 0) { return renamed; }
+    }
+    return std::nullopt;
+}
+
+/// Returns the text with the names replaced in lines that `now` has so, and more often than the text.
+std::string with_renamed_lines(const std::string& text, std::string_view now, const std::vector<Renaming>& renamings) {
+    std::map<std::string, std::size_t> missing;
+    for (const auto line : lines_of(now)) { ++missing[std::string(line)]; }
+    std::vector<std::string_view> written = lines_of(text);
+    std::vector<bool> stays(written.size());
+    for (std::size_t at = 0; at < written.size(); ++at) {
+        auto& left = missing[std::string(written[at])];
+        stays[at] = left > 0;
+        left -= stays[at] ? 1 : 0;
+    }
+    std::string result;
+    for (std::size_t at = 0; at < written.size(); ++at) {
+        auto renamed = stays[at] ? std::nullopt : renamed_line(written[at], renamings, missing);
+        if (renamed) { --missing[*renamed]; }
+        result += renamed.value_or(std::string(written[at])) + "\n";
+    }
+    if (!result.empty() && !text.ends_with('\n')) { result.pop_back(); }
+    return result;
+}
+
 }  // namespace
 
 std::string with_new_names(std::string_view before, std::string_view now, std::string_view words) {
@@ -379,7 +432,11 @@ std::string with_new_names(std::string_view before, std::string_view now, std::s
             best = std::move(renamed);
         }
     }
-    return best;
+    auto renamings = renamings_in(words);
+    std::erase_if(renamings, [&](const Renaming& each) {
+        return RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), R"(\b)" + RE2::QuoteMeta(each.second) + R"(\b)");
+    });
+    return renamings.empty() ? best : with_renamed_lines(best, now, renamings);
 }
 
 bool adds_no_words(std::string_view now, std::string_view before) {

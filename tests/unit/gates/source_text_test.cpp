@@ -276,6 +276,19 @@ TEST(SourceText, renames_the_other_forms_of_a_name) {
                            "class TestShortenLines:\n    assert shorten_lines(1) == 3\n", request));
 }
 
+TEST(SourceText, renames_several_names_where_the_request_says_what_each_becomes) {
+    const std::string request = "Rename the class Gateway to SensorGateway and its parameter `timeout` to timeout_s.";
+    const std::string before = "def read(sensor, timeout):\n    return Gateway(sensor, timeout=2)\n";
+    EXPECT_TRUE(all_there(before, "def read(sensor, timeout):\n    return SensorGateway(sensor, timeout_s=2)\n", request));
+    EXPECT_FALSE(all_there(before, "def read(sensor, timeout):\n    return SensorGateway(sensor, timeout_s=3)\n", request));
+    EXPECT_FALSE(all_there(before + "timeout_s = 1\n",
+                           "def read(sensor, timeout):\n    return SensorGateway(sensor, timeout_s=2)\ntimeout_s = 1\n", request))
+        << "the name is there already";
+    EXPECT_FALSE(all_there(before, "def read(sensor, timeout):\n    return SensorGateway(sensor, timeout_s=2)\n",
+                           "Rename Gateway to SensorGateway; timeout and timeout_s are seconds"))
+        << "nothing says that one becomes the other";
+}
+
 TEST(SourceText, allows_renames_that_the_request_names) {
     const std::string before = "from loader import fetch_all\n\n\ndef test_fetch_all():\n    assert fetch_all(1) == [2]\n";
     const std::string after = "from loader import load_all\n\n\ndef test_load_all():\n    assert load_all(1) == [2]\n";
