@@ -352,14 +352,16 @@ std::string replaced_everywhere(std::string text, std::string_view one, std::str
 /// The old and the new name.
 using Renaming = std::pair<std::string, std::string>;
 
-/// Returns what the words say to rename: `Gateway to SensorGateway`, `timeout` into `timeout_s`. At most four.
+/// Returns what the words say to rename: `Gateway to SensorGateway`, `timeout` into `timeout_s`. At most four. `True to False`
+/// changes a value and renames nothing.
 std::vector<Renaming> renamings_in(std::string_view words) {
     static const RE2 renaming(R"re(([A-Za-z_$][\w$]*)[`'"()]*\s+(?:to|into|->|→)\s+[`'"]?([A-Za-z_$][\w$]*))re");
+    static const RE2 value(R"((?i)true|false|null|none|nil|undefined|self|this)");
     constexpr std::size_t most = 4;
     std::vector<Renaming> found;
     re2::StringPiece rest(words.data(), words.size());
     for (Renaming each; found.size() < most && RE2::FindAndConsume(&rest, renaming, &each.first, &each.second);) {
-        found.push_back(each);
+        if (!RE2::FullMatch(each.first, value) && !RE2::FullMatch(each.second, value)) { found.push_back(each); }
     }
     return found;
 }

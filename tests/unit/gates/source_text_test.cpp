@@ -287,6 +287,9 @@ TEST(SourceText, renames_several_names_where_the_request_says_what_each_becomes)
     EXPECT_FALSE(all_there(before, "def read(sensor, timeout):\n    return SensorGateway(sensor, timeout_s=2)\n",
                            "Rename Gateway to SensorGateway; timeout and timeout_s are seconds"))
         << "nothing says that one becomes the other";
+    EXPECT_FALSE(
+        all_there("assert strict(1) is True\n", "assert strict(1) is False\n", "Change the default of strict from True to False"))
+        << "a value is no name";
 }
 
 TEST(SourceText, allows_renames_that_the_request_names) {
