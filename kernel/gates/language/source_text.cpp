@@ -352,16 +352,20 @@ std::string replaced_everywhere(std::string text, std::string_view one, std::str
 /// The old and the new name.
 using Renaming = std::pair<std::string, std::string>;
 
-/// Returns what the words say to rename: `Gateway to SensorGateway`, `timeout` into `timeout_s`. At most four. `True to False`
-/// changes a value and renames nothing.
+/// True for names that are no names of the project: `True to False` changes a value and renames nothing.
+bool is_value(std::string_view name) {
+    static const RE2 value(R"((?i)true|false|null|none|nil|undefined|self|this)");
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), value);
+}
+
+/// Returns what the words say to rename: `Gateway to SensorGateway`, `timeout` into `timeout_s`. At most four.
 std::vector<Renaming> renamings_in(std::string_view words) {
     static const RE2 renaming(R"re(([A-Za-z_$][\w$]*)[`'"()]*\s+(?:to|into|->|→)\s+[`'"]?([A-Za-z_$][\w$]*))re");
-    static const RE2 value(R"((?i)true|false|null|none|nil|undefined|self|this)");
     constexpr std::size_t most = 4;
     std::vector<Renaming> found;
     re2::StringPiece rest(words.data(), words.size());
     for (Renaming each; found.size() < most && RE2::FindAndConsume(&rest, renaming, &each.first, &each.second);) {
-        if (!RE2::FullMatch(each.first, value) && !RE2::FullMatch(each.second, value)) { found.push_back(each); }
+        if (!is_value(each.first) && !is_value(each.second)) { found.push_back(each); }
     }
     return found;
 }
@@ -406,7 +410,7 @@ std::string with_renamed_lines(const std::string& text, std::string_view now, co
 std::string with_new_names(std::string_view before, std::string_view now, std::string_view words) {
     std::set<std::string> asked;
     for (const auto word : names_and_marks(words)) {
-        if (word.size() > 1 && is_word_byte(word.front())) { asked.emplace(word); }
+        if (word.size() > 1 && is_word_byte(word.front()) && !is_value(word)) { asked.emplace(word); }
     }
     std::string best(before);
     auto fewest = changed_line_numbers(best, now).size();
@@ -434,11 +438,12 @@ std::string with_new_names(std::string_view before, std::string_view now, std::s
             best = std::move(renamed);
         }
     }
+    // A single name has to change everywhere.
     auto renamings = renamings_in(words);
     std::erase_if(renamings, [&](const Renaming& each) {
         return RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), R"(\b)" + RE2::QuoteMeta(each.second) + R"(\b)");
     });
-    return renamings.empty() ? best : with_renamed_lines(best, now, renamings);
+    return renamings.size() < 2 ? best : with_renamed_lines(best, now, renamings);
 }
 
 bool adds_no_words(std::string_view now, std::string_view before) {

@@ -116,7 +116,8 @@ struct RepeatedValues {
 /// Returns `before` with one name, or part of a name, replaced everywhere as in `now`: `load(1)` for `fetch(1)`, `test_load` for
 /// `test_fetch`; so are the other forms of the two names, such as `TestFetch`. `words` must contain both names, and `before` must
 /// not contain the new one. Returns it unchanged if that brings it no closer to `now`. Also replaces whole names that `words`
-/// call the old and the new one (`timeout to timeout_s`), but only in lines that `now` then has.
+/// call the old and the new one (`Gateway to SensorGateway and timeout to timeout_s`), where they call two or more so, but only
+/// in lines that `now` then has.
 [[nodiscard]] std::string with_new_names(std::string_view before, std::string_view now, std::string_view words);
 
 /// True if `now` has no name, number or mark that `before` does not have at least as often.
