@@ -21,10 +21,10 @@ struct NamedPlace {
     std::string name;
     std::size_t line = 0;
     std::size_t end = 0;   ///< Of the name, in bytes from the start of the line.
-    bool is_text = false;  ///< Else a member.
+    bool is_text = false;  ///< A string literal; otherwise a member.
 };
 
-/// Returns the texts of a code that are nothing but a name, and its members.
+/// Returns each string literal that holds only a name (`"LOG_COLOUR"`), and each access to a member (`others.retries`).
 std::vector<NamedPlace> named_places(const std::string& text, const CodeRules& rules) {
     static const RE2 only_a_name(R"(\w*["'`]-*([A-Za-z_][\w-]*)["'`])");
     static const RE2 member(R"([\w)\]]\s*(?:\.|->)\s*([A-Za-z_]\w*))");
@@ -57,7 +57,7 @@ std::string with_another_name(const std::string& text, const NamedPlace& place) 
     return altered.insert(begin + place.end, "_");
 }
 
-/// True if no text of a user's language has this word: `LOG_COLOUR`, `dry-run`.
+/// True for names that are no words of English: `LOG_COLOUR`, `dry-run`.
 bool is_no_plain_word(std::string_view name) {
     return !std::ranges::all_of(name, [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; });
 }

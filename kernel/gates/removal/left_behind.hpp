@@ -21,9 +21,9 @@ struct LeftName {
     std::map<std::string, std::string> files;  ///< Path → text of the file with another name there.
 };
 
-/// Returns the texts (`getenv("LOG_COLOUR")`) and members (`others.retries`) that are exactly the name of something that the
-/// request asks to remove. In the changed files, names that are no plain words; others only in functions that the change touches,
-/// and only if the project no longer declares them. At most `most`.
+/// Returns the string literals (`getenv("LOG_COLOUR")`) and members (`others.retries`) whose whole text is the name of something
+/// that the request asks to remove. A literal that is no word of English counts in all changed files. Any other place counts
+/// only in a function that the change touches, and only if the project no longer declares the name. Returns at most `most`.
 [[nodiscard]] std::vector<LeftName> names_left_behind(const RemovalRequest& request, const std::vector<ChangedText>& files,
                                                       const CodeRules& rules, std::size_t most);
 

@@ -25,9 +25,9 @@ void wait_interruptibly(const CancelToken& cancel, std::chrono::milliseconds tim
     }
 }
 
-class CheckContext final : public CallContext {
+class BackendCheckContext final : public CallContext {
 public:
-    explicit CheckContext(bool cancelled = false) : cancelled_(cancelled) {}
+    explicit BackendCheckContext(bool cancelled = false) : cancelled_(cancelled) {}
     [[nodiscard]] bool cancelled() const noexcept override { return cancelled_; }
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> deadline() const noexcept override {
         return start_ + std::chrono::seconds(10);
@@ -54,7 +54,7 @@ std::string model_help() {
 
 Result<std::string> check_backend(const std::shared_ptr<LLMBackend>& backend, Program& program) {
     const auto watch = std::make_shared<CallWatch>();
-    const auto context = std::make_shared<CheckContext>();
+    const auto context = std::make_shared<BackendCheckContext>();
     auto answer = call_guarded<Result<std::string>>(
         [backend, context] { return backend->check(*context); }, watch,
         [&] { return std::chrono::steady_clock::now() >= *context->deadline() + std::chrono::seconds(5); });
@@ -78,7 +78,7 @@ Result<void> check_without_call(const std::shared_ptr<LLMBackendV2>& plugin, con
     }
     if (chosen.backend == "anthropic" || chosen.backend == "openai") {
         // A cancelled call checks only what needs no server: the key.
-        CheckContext known_here(true);
+        BackendCheckContext known_here(true);
         const auto answer = plugin->check(known_here);
         if (!answer.ok() && answer.error().code == "AF-LLM-401") { return answer.error(); }
         if (chosen.model.empty() && !config.contains("model")) {
