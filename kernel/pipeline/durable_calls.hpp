@@ -20,7 +20,7 @@
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_workspace.hpp"
 #include "servers/server_pool.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

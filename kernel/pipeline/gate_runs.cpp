@@ -15,7 +15,7 @@
 #include "pipeline/tests/hand_back.hpp"
 #include "pipeline/tests/held_out.hpp"
 #include "pipeline/tests/suspicions.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

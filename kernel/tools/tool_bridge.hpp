@@ -14,8 +14,8 @@
 
 #include "config/agent_set.hpp"
 #include "secrets/redactor.hpp"
-#include "tools/role_workspace.hpp"
 #include "tools/tool_services.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -9,7 +9,7 @@
 
 #include "pipeline/task_session.hpp"
 #include "pipeline/task_trees.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -13,7 +13,7 @@
 #include "pipeline/task_workspace.hpp"
 #include "sandbox/process_runner.hpp"
 #include "servers/server_pool.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -8,7 +8,7 @@
 
 #include "pipeline/agent_run/open_run.hpp"
 #include "servers/server_pool.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

@@ -12,7 +12,7 @@
 #include "contracts/names.hpp"
 #include "gates/stubs/declarable_interfaces.hpp"
 #include "pipeline/gate_runs.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {

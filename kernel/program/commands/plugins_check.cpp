@@ -11,7 +11,7 @@
 #include "program/program.hpp"
 #include "program/terminal/display.hpp"
 #include "tools/arguments_check.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 

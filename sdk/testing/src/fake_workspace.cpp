@@ -17,7 +17,7 @@ namespace agentforge::testing {
 
 namespace {
 
-constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // Same as in kernel/tools/role_workspace.hpp.
+constexpr std::uint64_t max_whole_read_bytes = 2ULL << 20U;  // Same as in kernel/tools/workspace/role_workspace.hpp.
 constexpr std::size_t binary_probe_bytes = 8192;
 constexpr std::size_t hit_text_bytes = 300;
 

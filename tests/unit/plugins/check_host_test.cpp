@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "plugins/check_host.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {

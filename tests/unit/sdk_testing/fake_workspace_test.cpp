@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::testing {
 namespace {

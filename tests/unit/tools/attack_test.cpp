@@ -10,7 +10,7 @@
 #include <atomic>
 #include <thread>
 
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "secrets/restore.hpp"
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {
 namespace {

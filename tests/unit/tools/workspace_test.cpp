@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/role_workspace.hpp"
+#include "tools/workspace/role_workspace.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/fsuid.h>
