@@ -29,6 +29,8 @@ std::string sha256(std::string_view bytes) {
     return text;
 }
 
+std::string keyed_sha256(const std::string& key, std::string_view text) { return sha256(key + sha256(key + std::string(text))); }
+
 std::string hash_of(const json::value& value) { return sha256(to_json_canonical(value)); }
 
 }  // namespace agentforge::kernel

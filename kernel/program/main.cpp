@@ -13,12 +13,16 @@
 
 #include <agentforge/process.hpp>
 
+#include "base/ids.hpp"
 #include "config/precompiled_definitions.hpp"
 #include "config/settings.hpp"
 #include "plugins/exit_guard.hpp"
 #include "program/program.hpp"
+#include "program/project/project_trust.hpp"
 #include "program/terminal/terminal.hpp"
 #include "sandbox/process_runner.hpp"
+#include "secrets/secret_sources.hpp"
+#include "task/snapshot_file.hpp"
 
 namespace {
 
@@ -76,6 +80,17 @@ void end_children_with_this_process() {
     if (product.ok()) { ::setenv(agentforge::process::supervisor_variable, product->exec_helper.c_str(), 1); }
 }
 
+/// Only snapshots of journals that this installation made are read.
+void use_own_snapshots(const agentforge::kernel::Program& program) {
+    using namespace agentforge::kernel;
+    set_snapshot_key([environment = program.environment] {
+        SystemIdSource ids;
+        const auto state = state_directory(environment);
+        const auto key = state.ok() ? redaction_key(*state, ids) : state;
+        return key.ok() ? *key : std::string();
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -104,6 +119,7 @@ int main(int argc, char** argv) {
         return program.fail(agentforge::Error{"AF-CLI-002", "cannot enter the current folder: " + error.message(), "",
                                               "go to a folder that exists, or use -C DIR", agentforge::ErrorKind::io});
     }
+    use_own_snapshots(program);
     end_children_with_this_process();
     agentforge::kernel::exit_guard::arm([&program](const std::string& culprit) {
         program.failed = nullptr;  // The log's own parts may already be destroyed.

@@ -3,11 +3,13 @@
 // records again (docs/adr/0014).
 //
 // A snapshot is only a cache. It is valid only while the journal still begins with the bytes that it was made from (JournalMark),
-// and only for the build that wrote it: another build may fold the same records differently. If it is missing, truncated or
-// damaged, the whole journal is read.
+// and only for the build that wrote it: another build may fold the same records differently. It has a hash made with this
+// installation's key, which no repository contains, because a task's folder may come from someone else. If it is missing,
+// truncated, damaged or someone else's, the whole journal is read.
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +24,15 @@ inline constexpr Sequence records_between_snapshots = 512;
 /// Fingerprint of the sources that decide how records fold. The build generates it.
 extern const char* const fold_fingerprint;
 
+/// Sets where the key comes from; `source` is called when a snapshot is first read or written, and returns an empty text if there
+/// is no key. Without a key, snapshots are neither read nor written. Call it before other threads use snapshots.
+void set_snapshot_key(std::function<std::string()> source);
+
 struct SnapshotFile {
     JournalMark mark;
     std::string bytes;  ///< The state at that record (bytes_io.hpp).
 
-    /// Returns nothing if there is no snapshot of this build.
+    /// Returns nothing if there is no snapshot of this build and installation.
     [[nodiscard]] static std::optional<SnapshotFile> read(const std::filesystem::path& file);
     /// Replaces the file. Not synced. Does nothing if the folder cannot be written.
     void write(const std::filesystem::path& file) const;

@@ -11,7 +11,7 @@ Result<std::string> task_seal(const std::string& state_directory, IdSource& ids,
     AF_TRY(const std::string key, redaction_key(state_directory, ids));
     json::object sealed = configuration;
     sealed.erase("seal");
-    return sha256(key + sha256(key + "task settings\n" + root + "\n" + hash_of(sealed)));
+    return keyed_sha256(key, "task settings\n" + root + "\n" + hash_of(sealed));
 }
 
 Result<void> seal_settings(const std::string& state_directory, IdSource& ids, const std::string& root,

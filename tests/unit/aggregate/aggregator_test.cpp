@@ -10,6 +10,7 @@
 
 #include "aggregate/set_figures.hpp"
 #include "aggregate/set_watch.hpp"
+#include "task/snapshot_file.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
 namespace agentforge::kernel::testing {
@@ -120,6 +121,7 @@ TEST_F(AggregatorTest, many_new_records_of_a_known_task_are_one_change) {
 }
 
 TEST_F(AggregatorTest, the_first_scan_starts_at_the_snapshot_of_a_long_task) {
+    set_snapshot_key([] { return std::string("this installation's"); });
     KeptJournal third("killed_in_green");
     const fs::path followed = third.begin(folder_.path() / "other" / ".agentforge", 70) / ".followed";
     third.append_steps(600);

@@ -2,13 +2,12 @@
 // Snapshots of folds and the index of steps: if one is damaged, the result is still that of the whole journal.
 #include "task/journal_fold.hpp"
 
-#include <cstring>
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "base/checksum.hpp"
 #include "base/files.hpp"
+#include "base/hash.hpp"
 #include "records/records.hpp"
 #include "task/step_index.hpp"
 
@@ -46,6 +45,11 @@ std::vector<fs::path> kept_journals() {
 
 class FoldSnapshot : public testing::Test {
 protected:
+    FoldSnapshot() { use_key("this installation's"); }
+    ~FoldSnapshot() override { set_snapshot_key({}); }
+    static void use_key(const std::string& key) {
+        set_snapshot_key([key] { return key; });
+    }
     void write(const KeptJournal& journal, std::size_t count) {
         std::ofstream out(path_, std::ios::binary | std::ios::trunc);
         out << journal.header;
@@ -158,12 +162,26 @@ TEST_F(FoldSnapshot, of_another_build_is_ignored) {
     const auto at = bytes.find(fold_fingerprint);
     ASSERT_NE(at, std::string::npos);
     bytes[at] = bytes[at] == '0' ? '1' : '0';
-    RunningSum sum;
-    sum.add(std::string_view(bytes).substr(16));
-    const std::uint64_t value = sum.value();
-    std::memcpy(bytes.data() + 8, &value, sizeof value);
+    bytes.replace(8, 64, keyed_sha256("this installation's", "task snapshot\n" + bytes.substr(72)));
     ASSERT_TRUE(write_file_atomic(file, bytes, Durability::cached).ok());
     EXPECT_EQ(folded().second, 0U);
+}
+
+TEST_F(FoldSnapshot, of_another_installation_is_ignored) {
+    keep_of(killed_, 60);
+    use_key("another's");
+    const auto [state, at] = folded();
+    EXPECT_EQ(at, 0U);
+    EXPECT_EQ(state, whole());
+}
+
+TEST_F(FoldSnapshot, is_neither_written_nor_read_without_a_key) {
+    keep_of(killed_, 60);
+    use_key("");
+    EXPECT_EQ(folded().second, 0U);
+    std::filesystem::remove(fold_snapshot_file(path_));
+    keep();
+    EXPECT_FALSE(fs::exists(fold_snapshot_file(path_)));
 }
 
 TEST_F(FoldSnapshot, of_a_fork_is_ignored_if_the_history_changed) {
