@@ -336,7 +336,9 @@ records::Envelope TaskSession::envelope_of(const records::Body& record, const Re
 
 Result<Record> TaskSession::write(json::object body) {
     AF_CHECK(blobs_.sync());  // A record refers only to data that is on disk.
-    return journal_.append(std::move(body));
+    auto written = journal_.append(std::move(body));
+    if (written.ok() && is_own_) { own_journal_.wrote(written->hash); }
+    return written;
 }
 
 /// Called after a record was folded but could not be written. The pipeline keeps its address, because others hold references to
@@ -367,9 +369,9 @@ TaskSession::~TaskSession() {
         projector_.request_stop();
         projector_.join();
     }
-    if (given_up_) { return; }                                              // Another session continues the task.
-    if (projection_due_) { (void)project().ok(); }                          // If this fails, the next `open` writes them.
-    if (is_own_) { (void)own_journal_.settle(journal_.head().hash).ok(); }  // Else the record before counts, too.
+    if (given_up_) { return; }                      // Another session continues the task.
+    if (projection_due_) { (void)project().ok(); }  // If this fails, the next `open` writes them.
+    if (is_own_) { (void)own_journal_.settle(journal_.head().hash).ok(); }
 }
 
 void TaskSession::project_when_due(const std::stop_token& stop) {

@@ -41,11 +41,19 @@ Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
     if (file_.empty()) { return {}; }
     if (!opened_.valid()) { AF_CHECK(open()); }
     next_ = head == next ? std::string() : std::string(next);
-    const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
-    if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
-    AF_CHECK(write_all(opened_.get(), text, file_));
+    AF_CHECK(write(head, next));
     if (durability_ == Durability::synced && ::fdatasync(opened_.get()) != 0) { return cannot_note(file_, errno); }
     return {};
+}
+
+Result<void> OwnJournal::write(std::string_view head, std::string_view next) {
+    const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
+    if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
+    return write_all(opened_.get(), text, file_);
+}
+
+void OwnJournal::wrote(std::string_view next) noexcept {
+    if (opened_.valid() && next_ == next) { (void)write(next, next).ok(); }  // If this fails, `settle` reports it.
 }
 
 Result<void> OwnJournal::settle(std::string_view head) {

@@ -23,13 +23,16 @@ public:
     /// Notes that the record `next` is about to follow the record `head`. On disk when it returns. Errors: AF-TASK-018. Cost: one
     /// write of 130 bytes and one fdatasync.
     [[nodiscard]] Result<void> note(std::string_view head, std::string_view next);
-    /// Call before the journal is left. If its last record is the one noted last, notes that the journal ends with it: without
-    /// its last record, it is no longer this machine's. A killed process does not get there, so the file then names the record
-    /// before, too. Errors: AF-TASK-018.
+    /// Call when the record `next` is on disk: from now on the journal ends with it, and without it the journal is no longer this
+    /// machine's. Not synced, so it holds if the process is killed; after a power cut the file may name the record before, too.
+    /// Cost: one write of 130 bytes.
+    void wrote(std::string_view next) noexcept;
+    /// Call before the journal is left. Does the same, synced. Errors: AF-TASK-018.
     [[nodiscard]] Result<void> settle(std::string_view head);
 
 private:
     [[nodiscard]] Result<void> open();
+    [[nodiscard]] Result<void> write(std::string_view head, std::string_view next);
 
     std::filesystem::path file_;
     std::string next_;  ///< The record noted last, if the file also names the one before.

@@ -112,6 +112,19 @@ TEST_F(SessionTest, a_session_that_takes_over_may_sign_what_the_one_before_might
     EXPECT_TRUE((*next)->may_sign());
 }
 
+TEST_F(SessionTest, while_it_runs_the_mark_names_only_the_last_record) {
+    store_.note_own_journals(folder_.path() / "proofs");
+    const std::string other = "task-20260102-other-2f2e3d4c";
+    const auto begun = TaskSession::create(store_, {{"task_id", other}, {"request", "r"}, {"pipeline", "short"}}, created(other),
+                                           clock_, "test", redactor_);
+    ASSERT_TRUE(begun.ok());
+    ASSERT_TRUE((*begun)->record(records::TaskStarted{}).ok());
+    const auto records = store_.records(other);
+    ASSERT_TRUE(records.ok());
+    const std::string& last = records->back().hash;
+    EXPECT_EQ(read_file(folder_.path() / "proofs" / other).value(), last + "\n" + last + "\n");
+}
+
 TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
     const std::filesystem::path journal = session_->paths().journal();
     session_.reset();

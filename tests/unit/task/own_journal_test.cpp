@@ -38,6 +38,16 @@ TEST_F(OwnJournalTest, knows_only_the_last_record_of_a_journal_that_was_left) {
     EXPECT_TRUE(journal().has_written(second_).value());
 }
 
+TEST_F(OwnJournalTest, knows_only_the_last_record_as_soon_as_it_is_on_disk) {
+    OwnJournal writing = journal();
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    writing.wrote(first_);
+    EXPECT_TRUE(journal().has_written(first_).value()) << "the other record may not be on disk";
+    writing.wrote(second_);
+    EXPECT_FALSE(journal().has_written(first_).value());
+    EXPECT_TRUE(journal().has_written(second_).value());
+}
+
 TEST_F(OwnJournalTest, knows_both_records_if_it_is_unknown_whether_the_next_was_written) {
     OwnJournal writing = journal();
     ASSERT_TRUE(writing.note(first_, second_).ok());
