@@ -207,7 +207,7 @@ void read_archived_state(git_repository* repository, const TreeHandle& tree, Arc
 }
 
 /// Checks that the journal in the folder continues the archived one: an archive never loses records.
-Result<void> check_continues_archive(git_repository* repository, const TreeHandle& archive, const fs::path& journal,
+Result<void> check_journal_continues(git_repository* repository, const TreeHandle& archive, const fs::path& journal,
                                      std::string_view task_id) {
     git_tree_entry* raw_entry = nullptr;
     if (!archive || git_tree_entry_bypath(&raw_entry, archive.get(), "task/actions.yaml") < 0) { return {}; }
@@ -241,7 +241,7 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
     }
     const std::string ref = archive_ref(task_id);
     const TreeHandle before = archived_tree(handle.get(), ref);
-    AF_CHECK(check_continues_archive(handle.get(), before, folder / "actions.yaml", task_id));
+    AF_CHECK(check_journal_continues(handle.get(), before, folder / "actions.yaml", task_id));
     add_archived_blobs(handle.get(), before, root);
     AF_TRY(const git_oid tree_id, add_archive_folder(objects, root));
     AF_CHECK(objects.flush());
@@ -257,6 +257,12 @@ Result<void> archive_task(const fs::path& repository, std::string_view task_id, 
         lock_of(handle.get(), ref));
     if (code < 0) { return failure(code, "write " + ref); }
     return sync_ref_folders(handle.get(), ref);
+}
+
+Result<void> check_continues_archive(const fs::path& repository, std::string_view task_id, const fs::path& folder) {
+    AF_TRY(const RepositoryHandle handle, open_repository(repository));
+    return check_journal_continues(handle.get(), archived_tree(handle.get(), archive_ref(task_id)), folder / "actions.yaml",
+                                   task_id);
 }
 
 Result<std::vector<std::string>> without_archive(const fs::path& repository, const std::vector<JournalSize>& journals) {

@@ -20,6 +20,11 @@ namespace agentforge::kernel {
 [[nodiscard]] Result<void> archive_task(const std::filesystem::path& repository, std::string_view task_id,
                                         const std::filesystem::path& folder, const std::filesystem::path& escalations);
 
+/// Checks that `archive_task` may replace the archive. Errors: AF-GIT-069 the folder's journal does not continue the archived
+/// one, AF-GIT-011.
+[[nodiscard]] Result<void> check_continues_archive(const std::filesystem::path& repository, std::string_view task_id,
+                                                   const std::filesystem::path& folder);
+
 /// The size of a task's journal. A journal only grows, so its size identifies its state.
 struct JournalSize {
     std::string task_id;

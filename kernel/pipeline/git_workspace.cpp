@@ -361,6 +361,7 @@ public:
         AF_TRY(const TaskEvidence evidence, TaskEvidence::read(folder, escalations));
         const OwnJournal own = own_journal(evidence);
         if (!has_statement(evidence.state)) { return {}; }
+        AF_CHECK(check_continues_archive(options_.repository, evidence.state.task_id, folder));
         AF_TRY(const bool is_own, own.has_written(evidence.head().hash));
         const fs::path file = fs::path(folder) / statement_file;
         const fs::path sealed = fs::path(folder) / signature_file;
