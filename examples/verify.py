@@ -162,12 +162,12 @@ def is_unstated(name):      # The journal's chain covers what a fork shares with
 def read_blobs(archive, records, continued):
     stored = {}
     for name in [name for name in archive if name.startswith("artifacts/blobs/")]:
-        require(name.split("/")[2:-1] in [[], *([parent] for parent in continued)], f"{name} is of a task that this one does not continue")
+        require(name.split("/")[2:] in [["blobs.yaml"], *([parent, "blobs.yaml"] for parent in continued)], f"{name} is of a task that this one does not continue")
         require(archive[name].startswith(BLOBS.encode()) and archive[name].endswith(b"\n"), f"{name} is not a complete file of blobs")
         for number, line in enumerate(archive[name][len(BLOBS):].split(b"\n")[:-1], 1):
             entry = parsed(line[2:])
             data = bytes.fromhex(entry["hex"]) if "hex" in entry else entry["text"].encode()
-            require(len(data) == entry["bytes"] and sha256(data) == entry["sha256"], f"{name}: blob {number} does not have the hash that it names")
+            require(len(data) == entry["bytes"] and sha256(data) == entry["sha256"] and re.fullmatch(rb'- \{"sha256": "\w+", "bytes": \d+, "(text|hex)": ".*"\}', line), f"{name}: blob {number} does not have the hash that it names, or was written by another program")
             stored[entry["sha256"]] = data
     named = {blob for record in records.values() for blob in named_blobs(record) if blob} | {record["artifact_hash"] for record in records.values() if record["type"] == "artifact_accepted"}
     require(named <= set(stored), f"blobs that records name are missing: {sorted(named - set(stored))[:3]}")
@@ -241,7 +241,7 @@ def verify(arguments):
     archive = {}
     for name, (mode, blob) in repository.files(kept).items():
         path = name.removeprefix("task/")
-        known = re.fullmatch(r"escalations/(\.told/)?[A-Z]{3}-%s-[^/]+" % task, name) if path == name else path not in NEVER and not path.startswith("escalations/")
+        known = re.fullmatch(r"escalations/(\.told/)?[A-Z]{3}-%s-(?!([^/]*-)?[0-9a-f]{8}-)[^/]+" % task, name) if path == name else path not in NEVER and not path.startswith("escalations/")
         require(known and mode == b"100644", f"the archive has {name} ({mode.decode()}), as no archive of this task has")
         archive[path] = repository.object(blob)
     header, records, continued = all_records(archive)

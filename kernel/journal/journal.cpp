@@ -491,6 +491,13 @@ Result<Recovery> Journal::read(const fs::path& path, const JournalVisitor& visit
     return Recovery{!contents.torn.empty(), "", contents.torn.size()};
 }
 
+Result<Recovery> Journal::read_whole(const fs::path& path, const JournalFile& file, const JournalVisitor& visitor) {
+    AF_TRY(const FileDescriptor opened, open_journal(file.path, O_RDONLY));
+    AF_TRY(const std::uint64_t size, size_of(file.path, opened));
+    AF_TRY(const Contents contents, Parser(file.path, opened.get(), size, visitor, path.parent_path() / history_folder).parse());
+    return Recovery{!contents.torn.empty(), "", contents.torn.size()};
+}
+
 Result<std::vector<Record>> Journal::read(const fs::path& path, Recovery* recovery) {
     std::vector<Record> records;
     const auto keep = [&](Record record) -> Result<void> {

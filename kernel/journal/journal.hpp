@@ -123,6 +123,10 @@ public:
     /// returned. Memory: the longest record, however long the journal is. `end` receives how far it was read. Errors: as `open`.
     [[nodiscard]] static Result<Recovery> read(const std::filesystem::path& path, const JournalVisitor& visitor,
                                                JournalMark* end = nullptr);
+    /// Does the same for a file that `files` returned, also beyond the record with which it ends there. `path`: the journal that
+    /// was passed to `files`.
+    [[nodiscard]] static Result<Recovery> read_whole(const std::filesystem::path& path, const JournalFile& file,
+                                                     const JournalVisitor& visitor);
     /// Reads all records at once, for journals that are known to be small.
     [[nodiscard]] static Result<std::vector<Record>> read(const std::filesystem::path& path, Recovery* recovery = nullptr);
     /// Returns this journal, then those it continues, the oldest last. Reads only headers. Errors: as `read`.

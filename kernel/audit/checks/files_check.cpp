@@ -33,18 +33,22 @@ void check_request(const AuditContext& context, AuditPart& part, const json::obj
     }
 }
 
-/// Returns the task and those that it continues, whose blobs and journals it may have.
-std::set<std::string> parents_of(const TaskEvidence& evidence) {
-    std::set<std::string> parents;
+/// Returns the journals and blobs that the task may have of the tasks that it continues.
+std::set<std::string> files_of_parents(const TaskEvidence& evidence) {
+    std::set<std::string> files;
     if (const auto journals = Journal::files(evidence.paths.journal()); journals.ok()) {
-        for (const JournalFile& journal : *journals) { parents.insert(journal.path.stem().string()); }
+        for (const JournalFile& journal : *journals) {
+            const std::string parent = journal.path.stem().string();
+            files.insert("history/" + parent + ".yaml");
+            files.insert("artifacts/blobs/" + parent + "/blobs.yaml");
+        }
     }
-    return parents;
+    return files;
 }
 
 /// Checks a file that neither the statement nor the journal covers: it may belong to tasks that this one continues or, outside
 /// an archive, to running processes.
-void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::path& path, const std::set<std::string>& parents) {
+void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::path& path, const std::set<std::string>& shared) {
     constexpr std::array compared_elsewhere{std::string_view("state.yaml"), std::string_view("working_memory.yaml"),
                                             statement_file, signature_file};
     constexpr std::array archived_by_older_versions{"detached.log", "pause.request"};
@@ -55,9 +59,7 @@ void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::pa
         return;
     }
     const bool is_of_process = !path.has_parent_path() || is_unfinished_restore(name);
-    const bool is_shared = path.filename() == "blobs.yaml" ? parents.contains(path.parent_path().filename().string())
-                                                           : parents.contains(path.stem().string());
-    if (is_of_process ? place.is_archive : !is_shared) {
+    if (is_of_process ? place.is_archive : !shared.contains(name)) {
         part.fault((place.is_archive ? "the archive has " : "the folder has ") + name +
                    ", which no archive of this task contains");
     }
@@ -65,7 +67,7 @@ void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::pa
 
 void check_uncovered_files(const AuditContext& context, AuditPart& part) {
     const fs::path& folder = context.place.folder;
-    const auto parents = parents_of(context.evidence);
+    const auto shared = files_of_parents(context.evidence);
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const fs::path path = it->path().lexically_relative(folder);
@@ -73,7 +75,7 @@ void check_uncovered_files(const AuditContext& context, AuditPart& part) {
         if (it->is_symlink(none)) {
             part.fault(path.string() + " is a link, and no task writes one");
         } else if (!it->is_directory(none) && is_transient_file(path.string())) {
-            check_uncovered_file(context.place, part, path, parents);
+            check_uncovered_file(context.place, part, path, shared);
         }
     }
     if (error) { part.fault("its files cannot be listed: " + error.message()); }

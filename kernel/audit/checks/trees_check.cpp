@@ -42,9 +42,10 @@ struct RecordedTrees {
     std::size_t named = 0;
     std::size_t missing = 0;
     std::string first_missing;
-    std::size_t only_gates = 0;  ///< Missing, and only gates name them.
-    std::size_t shared = 0;      ///< Missing, but recorded by the task that this one continues from.
-    std::size_t unfetched = 0;   ///< Files of them that a partial clone left on the server.
+    Sequence first_missing_seq = 0;  ///< The first record that names a missing one.
+    std::size_t only_gates = 0;      ///< Missing, and only gates name them.
+    std::size_t shared = 0;          ///< Missing, but recorded by the task that this one continues from.
+    std::size_t unfetched = 0;       ///< Files of them that a partial clone left on the server.
 };
 
 RecordedTrees check_recorded_trees(const AuditContext& context, AuditRepository& repository, AuditPart& part) {
@@ -60,7 +61,9 @@ RecordedTrees check_recorded_trees(const AuditContext& context, AuditRepository&
             ++trees.only_gates;
         } else if (!is_here) {
             ++trees.missing;
-            if (trees.first_missing.empty()) { trees.first_missing = tree + " of record " + std::to_string(first.seq); }
+            if (trees.first_missing_seq != 0 && trees.first_missing_seq < first.seq) { continue; }
+            trees.first_missing_seq = first.seq;
+            trees.first_missing = tree + " of record " + std::to_string(first.seq);
         } else {
             for (const std::string& fault : repository.objects.faults_of_tree(tree)) {
                 if (partial && fault.ends_with(" is missing")) {
@@ -76,8 +79,8 @@ RecordedTrees check_recorded_trees(const AuditContext& context, AuditRepository&
 
 std::string last_name(const RefTarget& ref) { return ref.name.substr(ref.name.rfind('/') + 1); }
 
-/// Checks that the ref of each step points to the step's tree in the journal.
-void check_step_refs(const AuditContext& context, AuditPart& part, const std::vector<RefTarget>& refs) {
+/// Checks that the ref of each step points to the step's tree in the journal. Returns the last record with such a ref.
+Sequence check_step_refs(const AuditContext& context, AuditPart& part, const std::vector<RefTarget>& refs) {
     std::map<std::string, std::pair<Sequence, std::string>> steps;  // By number: the record and the tree after it.
     for (const Record& each : context.records()) {
         if (const auto step = records::as<records::Step>(each)) {
@@ -102,6 +105,7 @@ void check_step_refs(const AuditContext& context, AuditPart& part, const std::ve
         }
     }
     context.add_voucher("refs", vouched);
+    return vouched;
 }
 
 /// True if the ref shows that `gc` has not removed the task's trees: it leaves only the tests' tree.
@@ -111,11 +115,12 @@ bool is_before_gc(const TaskState& state, const RefTarget& ref) {
     return is_recorded && ref.id != state.red_tree && ref.id != delivery_base(state).red_tree;
 }
 
-/// `has_refs`: refs of the task keep its trees in the repository.
-void report_missing_trees(const AuditContext& context, AuditPart& part, const RecordedTrees& trees, bool has_refs) {
+/// `kept`: refs of the task keep the trees of its records up to this one in the repository. A later one may be only where a
+/// command such as `rebase` ran. 0: they keep none.
+void report_missing_trees(const AuditContext& context, AuditPart& part, const RecordedTrees& trees, Sequence kept) {
     if (trees.missing == 0) { return; }
     const std::string missing = counted(trees.missing, "recorded tree is", "recorded trees are");
-    if (has_refs && !context.place.is_archive) {
+    if (trees.first_missing_seq <= kept && !context.place.is_archive) {
         part.fault(missing + " not in the repository: " + trees.first_missing);
         return;
     }
@@ -147,9 +152,9 @@ Result<void> check_trees(AuditContext& context, AuditRepository& repository) {
     AuditPart part(context.verdict, "trees");
     const RecordedTrees trees = check_recorded_trees(context, repository, part);
     AF_TRY(const auto refs, refs_below(repository.path, "refs/agentforge/" + context.verdict.task_id + "/"));
-    check_step_refs(context, part, refs);
+    const Sequence vouched = check_step_refs(context, part, refs);
     const bool has_refs = std::ranges::any_of(refs, [&](const RefTarget& ref) { return is_before_gc(context.state(), ref); });
-    report_missing_trees(context, part, trees, has_refs);
+    report_missing_trees(context, part, trees, has_refs ? vouched : 0);
     report_trees(part, trees, repository.objects.objects());
     return {};
 }

@@ -718,6 +718,39 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.assert_verified(self.verify(fork_of_foreign))
         self.assertFalse((self.task_folder(fork_of_foreign) / "proof/statement.json.sig").exists())
 
+    def test_the_archive_of_a_fork(self):
+        parent, step = self.id, max(step["step"] for step in self.steps(self.id) if step["phase"] == "red")
+        self.id = self.assert_code(self.go_on("fork", parent, "--from-step", step, "--json"), 0).json["task_id"]
+        self.branch, self.reference = f"agentforge/{self.id}", f"refs/agentforge/archive/{self.id}"
+        self.genuine = self.git("rev-parse", self.reference).strip()
+        history, blobs = f"task/history/{parent}.yaml", f"task/artifacts/blobs/{parent}/blobs.yaml"
+
+        def edit(name, old, new):
+            def change(place):
+                text = (place / name).read_text()
+                self.assertIn(old, text)
+                (place / name).write_text(text.replace(old, new, 1))
+            return change
+
+        def append(name, text):
+            def change(place):
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                with (place / name).open("a") as file:
+                    file.write(text)
+            return change
+
+        forgeries = {
+            "text after the parent's journal": (append(history, "# approved by everyone\n"), f"history/{parent}.yaml", f"history/{parent}.yaml"),
+            "blanks in the parent's header": (edit(history, "\nactions:", "  \nactions:"), f"history/{parent}.yaml", f"history/{parent}.yaml"),
+            "another file below history": (append(f"task/history/more/{parent}.yaml", "approved by everyone\n"), f"the archive has history/more/{parent}.yaml", "does not continue"),
+            "another file of blobs": (append(f"task/artifacts/blobs/{parent}/more.yaml", "agentforge_blobs: 1\nblobs:\n"), f"artifacts/blobs/{parent}/more.yaml", f"artifacts/blobs/{parent}/more.yaml"),
+            "a blob with another field": (edit(blobs, '{"sha256"', '{"approved_by": "everyone", "sha256"'), "blob", "written by another program"),
+        }
+        self.assert_verified(self.verified(self.reference)[0])
+        for name, (change, *words) in forgeries.items():
+            with self.subTest(name):
+                self.assert_refused(change, *words)
+
     def test_a_killed_process_owes_a_signature_that_the_next_one_makes(self):
         folder = self.task_folder(self.id)
         (folder / "proof/statement.json.sig").unlink()
