@@ -8,6 +8,7 @@
 #include <re2/re2.h>
 
 #include "base/json_fields.hpp"
+#include "base/requirement_text.hpp"
 #include "base/text.hpp"
 #include "gates/gate_runner.hpp"
 #include "gates/stubs/stubs.hpp"
@@ -442,7 +443,9 @@ private:
         const bool guards_suffice = evidence_.intent == "refactor" || evidence_.intent == "delete";
         std::size_t covered = 0;
         for (const auto& requirement : evidence_.requirements) {
-            if (with_fresh_.contains(requirement) || (guards_suffice && mapping_.contains(requirement))) {
+            const bool stays =
+                !with_fresh_.empty() && std::ranges::find(evidence_.staying, requirement) != evidence_.staying.end();
+            if (with_fresh_.contains(requirement) || ((guards_suffice || stays) && mapping_.contains(requirement))) {
                 ++covered;
             } else if (mapping_.contains(requirement)) {
                 std::string passing;
@@ -766,16 +769,32 @@ std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::ve
     return result;
 }
 
-std::vector<std::string> testable_requirements(const json::object& specification) {
+namespace {
+
+/// Returns the ids of the requirements that a test verifies and `fits` accepts.
+template <class Fits>
+std::vector<std::string> tested_requirements(const json::object& specification, Fits fits) {
     std::vector<std::string> result;
     const auto* requirements = specification.if_contains("requirements");
     if (requirements == nullptr || !requirements->is_array()) { return result; }
     for (const auto& item : requirements->get_array()) {
         const auto* requirement = item.if_object();
-        if (requirement == nullptr || text_of(*requirement, "verification_method") != "test") { continue; }
+        if (requirement == nullptr || text_of(*requirement, "verification_method") != "test" || !fits(*requirement)) { continue; }
         if (auto id = text_of(*requirement, "id"); !id.empty()) { result.push_back(std::move(id)); }
     }
     return result;
+}
+
+}  // namespace
+
+std::vector<std::string> testable_requirements(const json::object& specification) {
+    return tested_requirements(specification, [](const json::object&) { return true; });
+}
+
+std::vector<std::string> staying_requirements(const json::object& specification) {
+    return tested_requirements(specification, [](const json::object& requirement) {
+        return says_that_something_stays(text_of(requirement, "description"));
+    });
 }
 
 std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes) {

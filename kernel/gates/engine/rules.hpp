@@ -29,6 +29,8 @@ struct DeclaredTest {
 [[nodiscard]] std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::vector<std::string>& problems);
 /// Returns the ids of `requirements` whose verification_method is `test`, in order.
 [[nodiscard]] std::vector<std::string> testable_requirements(const json::object& specification);
+/// Returns those of them that say that something stays as it is.
+[[nodiscard]] std::vector<std::string> staying_requirements(const json::object& specification);
 /// Returns the outcomes of a declared test: one, or one for each of its parameters (`test_a[1]`).
 [[nodiscard]] std::vector<const TestOutcome*> outcomes_of(const DeclaredTest& test, const std::vector<TestOutcome>& outcomes);
 
@@ -47,6 +49,7 @@ struct RedEvidence {
     std::vector<DeclaredTest> declared;
     std::vector<std::string> problems;        ///< Problems in the declaration.
     std::vector<std::string> requirements;    ///< Testable ones.
+    std::vector<std::string> staying;         ///< Those of them that say that something stays: guards suffice.
     std::vector<std::string> test_paths;      ///< Changed files that belong to the tests.
     std::vector<std::string> skeleton_paths;  ///< Changed files that equal what the skeleton generator makes.
     std::vector<std::string> foreign_paths;   ///< All other changed files.

@@ -127,6 +127,27 @@ TEST(ContractRules, a_guard_is_not_a_new_test) {
               "requirement REQ-001 has only guards; it needs a test that fails before the change\n");
 }
 
+TEST(ContractRules, guards_suffice_for_a_requirement_that_something_stays_beside_one_with_a_new_test) {
+    auto spec = specification();
+    auto stays = spec["requirements"].as_array()[0];
+    stays.as_object()["id"] = "REQ-002";
+    stays.as_object()["description"] = "The figures stay the same";
+    spec["requirements"].as_array().push_back(stays);
+    auto suite = test_suite();
+    auto& tests = suite["test_files"].as_array()[0].as_object()["tests"].as_array();
+    auto guard = tests[0];
+    guard.as_object()["kind"] = "guard";
+    guard.as_object()["requirement_ref"] = "REQ-002";
+    tests.push_back(guard);
+    const auto said = [&] {
+        const Artifacts artifacts{{"spec", spec}};
+        return broken("every requirement in spec has at least one test", suite, with(artifacts));
+    };
+    EXPECT_EQ(said(), "");
+    tests[0].as_object()["kind"] = "guard";
+    EXPECT_NE(said(), "");
+}
+
 TEST(ContractRules, a_refactoring_needs_guards_only) {
     auto suite = test_suite();
     suite["test_files"].as_array()[0].as_object()["tests"].as_array()[0].as_object()["kind"] = "guard";

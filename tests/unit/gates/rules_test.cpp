@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/requirement_text.hpp"
 #include "gates/engine/rules.hpp"
 #include "gates/language/globs.hpp"
 
@@ -170,6 +171,30 @@ TEST(RedRule, guards_suffice_only_for_refactor_and_delete) {
         evidence.declared[0].kind = TestKind::guard;
         evidence.run.tests[0].status = TestStatus::passed;
         EXPECT_EQ(judge_red(evidence).passed(), passes) << intent;
+    }
+}
+
+TEST(RedRule, guards_suffice_for_a_requirement_that_something_stays_beside_one_with_a_new_test) {
+    auto evidence = red();
+    evidence.requirements = {"REQ-001", "REQ-002"};
+    evidence.declared.push_back({"t.py", "test_g", "REQ-002", TestKind::guard});
+    evidence.run.tests.push_back(outcome("t.py::test_g", TestStatus::passed));
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("REQ-002 is covered by guards only"));
+    evidence.staying = {"REQ-002"};
+    EXPECT_THAT(judge_red(evidence).blocking, IsEmpty());
+    evidence.staying = {"REQ-001", "REQ-002"};
+    evidence.declared[0].kind = TestKind::guard;
+    evidence.run.tests[0].status = TestStatus::passed;
+    EXPECT_THAT(issues(judge_red(evidence)), HasSubstr("REQ-001 is covered by guards only"));
+}
+
+TEST(RequirementText, says_that_something_stays) {
+    for (const auto* staying : {"The figures stay exactly the same", "Other rows remain", "An unknown name still raises KeyError",
+                                "Commas are read as before", "The order must not change"}) {
+        EXPECT_TRUE(says_that_something_stays(staying)) << staying;
+    }
+    for (const auto* changing : {"Names are refused", "The total is rounded to cents", "stillness is measured"}) {
+        EXPECT_FALSE(says_that_something_stays(changing)) << changing;
     }
 }
 
