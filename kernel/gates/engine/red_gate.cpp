@@ -100,8 +100,9 @@ private:
     TreeCheckout& checkout_;
 
     const Language* language_ = nullptr;
-    std::map<std::string, std::string> kernel_files_;  ///< Path → content, as the kernel writes them: skeletons, a suite's begin.
-    std::set<std::string> files_;                      ///< RED's test files.
+    std::map<std::string, std::string>
+        kernel_files_;             ///< Path → content of what the kernel wrote: skeletons, the start of a suite.
+    std::set<std::string> files_;  ///< RED's test files.
     std::map<std::string, std::pair<std::string, std::string>> support_;  ///< Changed files without outdated tests: before, now.
     RedEvidence evidence_;
     GateReport report_;
@@ -133,6 +134,7 @@ void RedGate::Judgment::gather_declared() {
     evidence_.without_new_test = gate_.commands_.settings().without_new_test || may_keep_behaviour(baseline_.request);
     evidence_.declared = declared_tests(baseline_.test_suite, evidence_.problems);
     evidence_.requirements = testable_requirements(baseline_.specification);
+    evidence_.staying = staying_requirements(baseline_.specification);
     evidence_.base_tests = baseline_.base_tests;
     evidence_.outdated = {baseline_.outdated.begin(), baseline_.outdated.end()};
 }
@@ -206,7 +208,7 @@ Result<void> RedGate::Judgment::sort_test_file(const std::string& path, const st
     return {};
 }
 
-/// A fixture or helper that leaves with outdated tests may be in a different file.
+/// A fixture or helper that only outdated tests use may be in another file.
 Result<void> RedGate::Judgment::judge_support_files() {
     for (const auto& [path, texts] : support_) {
         AF_TRY(const auto elsewhere, uses_outside(path));
@@ -281,8 +283,8 @@ Result<void> RedGate::Judgment::run_tests() {
     return {};
 }
 
-/// If a removal takes an argument away, the skeleton already has the declared signature, so a test that the argument is gone
-/// passes. Runs such tests with the former signatures, and whatever else the specification declares.
+/// A test that an argument is gone already passes on the skeleton, which has the new signature. Runs such tests on a tree with
+/// the former signatures and everything else that the specification declares.
 Result<void> RedGate::Judgment::run_with_former_signatures() {
     if (!asks_to_remove(baseline_.request) || !evidence_.run.trusted || evidence_.skeleton_paths.empty()) { return {}; }
     std::set<std::string> passing;
@@ -331,7 +333,7 @@ Result<void> RedGate::Judgment::run_with_former_signatures() {
 
 void RedGate::Judgment::judge_tests() {
     for (ChangedTest& test : evidence_.changed) {
-        // GREEN runs the former version of a file of tests, but not that of tests among code.
+        // GREEN runs the former version of a test file, but not of tests in a source file.
         if (test.id.empty() || language_->may_hold_tests(test.file)) { continue; }
         test.lost_cases = lost_only_removed_cases(test.before, test.after, baseline_.request);
         const bool outdated =
@@ -344,7 +346,7 @@ void RedGate::Judgment::judge_tests() {
     for (auto& fact : facts_of_run) { report_.facts[fact.key()] = std::move(fact.value()); }
 }
 
-/// Checks all conformance rules, including those of a phase's end: tests cannot be changed later.
+/// Checks all conformance rules, also those for the end of a phase, because the tests cannot be changed later.
 Result<void> RedGate::Judgment::check_rules() {
     GateCall rules = call_;
     rules.request.paths = evidence_.test_paths;

@@ -2,7 +2,6 @@
 #include "gates/engine/red_runs.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <re2/re2.h>
 
@@ -29,6 +28,13 @@ namespace {
 
 bool is_broken_test(const TestOutcome& test) { return test.status == TestStatus::error && test.id != test.file; }
 
+/// True for errors that a wrong test causes, such as a misspelled name. RED is told of them at once; GREEN could not mend them.
+bool is_mistake(std::string_view message) {
+    static const RE2 mistake(
+        R"(^not trusted|\b(?:NameError|UnboundLocalError|ImportError|ModuleNotFoundError|SyntaxError|IndentationError|ReferenceError|NoSuchMethodError|fixture '[^']*' not found|is not defined|is not a function|undefined)\b)");
+    return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), mistake);
+}
+
 }  // namespace
 
 Result<std::set<std::string>> RedRuns::tests_ending_at(std::map<std::string, std::string> marked, const Language& language,
@@ -52,24 +58,17 @@ Result<std::set<std::string>> RedRuns::waiting_tests(const Language& language, c
                                                      const Stop& stop) {
     AF_TRY(auto stubs, marks_.marked_stubs(language, tree, stop));
     AF_TRY(auto ids, tests_ending_at(std::move(stubs), language, tree, files, stop));
-    // A check of the code may come before what the request asks for.
-    AF_TRY(const auto refusals, marks_.refusals(language, tree));
-    std::set<std::string> refused;
-    std::map<std::string, std::set<std::string>> named;
-    for (const auto& test : run.tests) {
-        if (!is_broken_test(test) || ids.contains(test.id)) { continue; }
-        for (const auto& [file, functions] : refusals) {
-            for (const auto& function : functions) {
-                if (!is_error_of(function, test.message)) { continue; }
-                named[file].insert(function.name);
-                refused.insert(test.id);
-            }
-        }
-    }
-    if (named.empty()) { return ids; }
+    // The request may report a crash, or ask for what the test then misses, such as a file.
+    const bool any_fails = std::ranges::any_of(run.tests, [&](const TestOutcome& test) {
+        return is_broken_test(test) && !ids.contains(test.id) && !is_mistake(test.message);
+    });
+    if (!any_fails) { return ids; }
+    AF_TRY(const auto named, marks_.functions_to_change(language, tree));
     AF_TRY(auto marked, marks_.marked_named(language, tree, named, stop));
     AF_TRY(const auto reaching, tests_ending_at(std::move(marked), language, tree, files, stop));
-    std::ranges::set_intersection(refused, reaching, std::inserter(ids, ids.end()));
+    for (const auto& test : run.tests) {
+        if (is_broken_test(test) && !is_mistake(test.message) && reaching.contains(test.id)) { ids.insert(test.id); }
+    }
     return ids;
 }
 

@@ -24,10 +24,10 @@ public:
                                       const Stop& stop);
     /// Marks tests that fail because code is not implemented yet. Such a test hits an error in the code's result (`result_errors`
     /// of the language), or misses a name that the specification has (`undeclared`), or ends with an error and reaches a stub of
-    /// the project (`stubs` of the language) or a new function that the specification declares, or ends with an error of the
-    /// project's own code in a file that the specification names. The last two cases need another run of these files each, in
-    /// which each such function ends any test that reaches it. These runs are made once for each tree, files and declared
-    /// functions.
+    /// the project (`stubs` of the language) or a new function that the specification declares, or ends with an
+    /// error and reaches a function of a file that the specification names, unless the error is one of a wrong test, such as a
+    /// misspelled name. The last two cases need another run of these files each, in
+    /// which each such function ends any test that reaches it. Their results are kept for the same tree, files and functions.
     [[nodiscard]] Result<void> mark_stub_failures(const Language& language, const std::string& tree,
                                                   const std::vector<std::string>& files, TestRun& run, const Stop& stop);
 

@@ -29,49 +29,18 @@ Result<ChangedSources> changed_sources(TreeCheckout& checkout, const Language& l
     return sources;
 }
 
-namespace {
-
-/// Returns the words by which a message shows that this line raised the error: the name of its class, or the beginning of the
-/// text of a panic, before the first value that is filled in.
-std::vector<std::string> words_of_error(std::string_view code, std::uint64_t number, const std::vector<CodeLiteral>& literals) {
-    static const RE2 error(R"(\b(?:raise|throw)\s+(?:new\s+)?(?:[\w$]+(?:\.|::))*([A-Za-z_$][\w$]*))");
-    static const RE2 text(R"(^\w?["'`]([^"'`%{$\\]{4,}))");
-    std::string word;
-    if (RE2::PartialMatch(re2::StringPiece(code.data(), code.size()), error, &word)) { return {word}; }
-    std::vector<std::string> words;
-    for (const auto& literal : literals) {
-        if (literal.line == number && RE2::PartialMatch(literal.value, text, &word)) { words.push_back(word); }
-    }
-    return words;
-}
-
-}  // namespace
-
-std::vector<RefusingFunction> refusing_functions(std::string_view text, const CodeRules& rules) {
+std::set<std::string> refusing_functions(std::string_view text, const CodeRules& rules) {
     static const RE2 refuses(R"(\b(?:raise|throw|abort|exit)\b|\b(?:panic|bail|unreachable)!?\s*\()");
     const auto read = read_code(text, rules);
     const auto lines = lines_of(read.code);
-    std::vector<RefusingFunction> functions;
+    std::set<std::string> names;
     for (const auto& function : function_lines(text, rules)) {
-        RefusingFunction found{function.name, {}};
-        bool any = false;
         for (auto line = function.first; line <= std::min<std::uint64_t>(function.last, lines.size()); ++line) {
             const auto code = lines[line - 1];
-            if (!RE2::PartialMatch(re2::StringPiece(code.data(), code.size()), refuses)) { continue; }
-            any = true;
-            for (auto& word : words_of_error(code, line, read.literals)) { found.errors.insert(std::move(word)); }
+            if (RE2::PartialMatch(re2::StringPiece(code.data(), code.size()), refuses)) { names.insert(function.name); }
         }
-        if (any) { functions.push_back(std::move(found)); }
     }
-    return functions;
-}
-
-bool is_error_of(const RefusingFunction& function, std::string_view message) {
-    return std::ranges::any_of(function.errors, [&](const std::string& word) {
-        const bool is_name = RE2::FullMatch(word, R"([\w$]+)");
-        const auto pattern = R"((?:^|[^\w$]))" + RE2::QuoteMeta(word) + (is_name ? R"((?:[^\w$]|$))" : "");
-        return RE2::PartialMatch(re2::StringPiece(message.data(), message.size()), pattern);
-    });
+    return names;
 }
 
 Result<std::map<std::string, std::string>> FunctionMarks::marked_stubs(const Language& language, const std::string& tree,
@@ -89,19 +58,20 @@ Result<std::map<std::string, std::string>> FunctionMarks::marked_stubs(const Lan
     auto named = current_.to_be_changed();
     for (const auto& file : current_.files_of_removal()) {
         if (!contents.contains(file)) { continue; }
-        for (auto& each : refusing_functions(contents.at(file), language.code)) { named[file].insert(std::move(each.name)); }
+        named[file].merge(refusing_functions(contents.at(file), language.code));
     }
     return marked_in(language, contents, named, stop);
 }
 
-Result<std::map<std::string, std::vector<RefusingFunction>>> FunctionMarks::refusals(const Language& language,
-                                                                                     const std::string& tree) {
-    std::map<std::string, std::vector<RefusingFunction>> found;
+Result<std::map<std::string, std::set<std::string>>> FunctionMarks::functions_to_change(const Language& language,
+                                                                                        const std::string& tree) {
+    std::map<std::string, std::set<std::string>> found;
     if (language.stubs.body.empty() && !language.commands.contains("stubs")) { return found; }
     for (const auto& file : current_.files_to_change()) {
         if (!language.sources.matches(file) || language.belongs_to_tests(file)) { continue; }
         AF_TRY(const auto content, checkout_.file(tree, file));
-        if (content && is_valid_utf8(*content)) { found.emplace(file, refusing_functions(*content, language.code)); }
+        if (!content || !is_valid_utf8(*content)) { continue; }
+        for (const auto& function : function_lines(*content, language.code)) { found[file].insert(function.name); }
     }
     return found;
 }

@@ -23,14 +23,8 @@ struct ChangedSources {
 [[nodiscard]] Result<ChangedSources> changed_sources(TreeCheckout& checkout, const Language& language,
                                                      const std::string& red_tree, const std::string& tree);
 
-/// A function with a statement that raises an error. A removal may take such a check away, and another change may come before it.
-struct RefusingFunction {
-    std::string name;
-    std::set<std::string> errors;  ///< Words of its errors' messages: the class of an exception, the beginning of a panic's text.
-};
-[[nodiscard]] std::vector<RefusingFunction> refusing_functions(std::string_view text, const CodeRules& rules);
-/// True if the message of a test can be that of an error which this function raises.
-[[nodiscard]] bool is_error_of(const RefusingFunction& function, std::string_view message);
+/// Returns the names of the functions with a statement that raises an error. A removal may take such a check away.
+[[nodiscard]] std::set<std::string> refusing_functions(std::string_view text, const CodeRules& rules);
 
 /// What a changed function does first when it is called.
 enum class Mark : unsigned char {
@@ -52,10 +46,10 @@ public:
     /// remove something, also functions that refuse something, in the files that the specification names.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_stubs(const Language& language, const std::string& tree,
                                                                           const Stop& stop);
-    /// Returns the functions that raise an error, by file, in the files that the specification names. Empty for a language whose
+    /// Returns the names of all functions, by file, in the files that the specification names. Empty for a language whose
     /// functions cannot be marked.
-    [[nodiscard]] Result<std::map<std::string, std::vector<RefusingFunction>>> refusals(const Language& language,
-                                                                                        const std::string& tree);
+    [[nodiscard]] Result<std::map<std::string, std::set<std::string>>> functions_to_change(const Language& language,
+                                                                                           const std::string& tree);
     /// Marks these functions of a tree, and the stubs of their files.
     [[nodiscard]] Result<std::map<std::string, std::string>> marked_named(
         const Language& language, const std::string& tree, const std::map<std::string, std::set<std::string>>& named,

@@ -200,7 +200,7 @@ class TestSigning(SignedAuditTest):
         (folder / "state.yaml").unlink()
         (folder.parent.parent / "escalations" / f"APR-{task}-deliver-1.resolution.yaml").write_text("approved: true\n")
         outcome = self.go_on("resume", task)
-        self.assertIn("AF-AUDT-013", outcome.err)
+        self.assertIn("AF-GIT-069", outcome.err)
         self.assertFalse(self.signature(task).exists())
         self.assertEqual(self.git("rev-parse", f"refs/agentforge/archive/{task}"), archive)
 

@@ -29,9 +29,7 @@ TEST(RefusingFunctions, are_those_that_raise_an_error) {
     const auto names = [](const std::string& language, const std::string& text) {
         const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
         EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
-        std::vector<std::string> found;
-        for (const auto& each : refusing_functions(text, loaded->code)) { found.push_back(each.name); }
-        return found;
+        return refusing_functions(text, loaded->code);
     };
     EXPECT_THAT(
         names("python", "def f(a):\n    if a:\n        raise ValueError(a)\n    return 1\n\n\ndef g(a):\n    return \"raise\"\n"),
@@ -40,28 +38,6 @@ TEST(RefusingFunctions, are_those_that_raise_an_error) {
                 ::testing::ElementsAre("f"));
     EXPECT_THAT(names("go", "package a\n\nfunc f(a int) int {\n\tif a > 3 {\n\t\tpanic(a)\n\t}\n\treturn 1\n}\n"),
                 ::testing::ElementsAre("f"));
-}
-
-/// Whether a function of the text can have raised the error with this message.
-bool raises(const std::string& language, const std::string& text, const std::string& message) {
-    const auto loaded = load_language(std::string(AGENTFORGE_SOURCE_DIR) + "/config/languages", language);
-    EXPECT_TRUE(loaded.ok()) << loaded.error().to_string();
-    const auto functions = refusing_functions(text, loaded->code);
-    return std::ranges::any_of(functions, [&](const auto& each) { return is_error_of(each, message); });
-}
-
-TEST(RefusingFunctions, raise_errors_of_their_classes_only) {
-    const std::string text = "def add(a):\n    if a:\n        raise league.RosterFull(\"enough\")\n    return 1\n";
-    EXPECT_TRUE(raises("python", text, "RosterFull: enough"));
-    EXPECT_FALSE(raises("python", text, "RosterFullness: enough"));
-    EXPECT_FALSE(raises("python", text, "TypeError: add() takes 1 positional argument but 2 were given"));
-    EXPECT_TRUE(raises("javascript", "function f(a: number) {\n  throw new RangeError(`not ${a}`);\n}\n", "RangeError: not 3"));
-}
-
-TEST(RefusingFunctions, panic_with_the_beginning_of_their_texts) {
-    const std::string text = "package a\n\nfunc f(a int) {\n\tpanic(fmt.Sprintf(\"line %d: no =\", a))\n}\n";
-    EXPECT_TRUE(raises("go", text, "panic: line 3: no ="));
-    EXPECT_FALSE(raises("go", text, "panic: assignment to entry in nil map"));
 }
 
 struct StubCase {
