@@ -270,6 +270,7 @@ READERS = {
     "kernel/audit/checks/artifacts_check": "compares the files of artifacts with the records of them",
     "kernel/audit/checks/blobs_check": "finds the blobs that records name",
     "kernel/audit/checks/end_check": "finds the records that the log confirms",
+    "kernel/audit/checks/journal_check": "verifies the journals that a fork's archive continues, whole",
     "kernel/audit/checks/patches_check": "compares patches with the trees of steps",
     "kernel/audit/checks/projections_check": "computes the projections again",
     "kernel/audit/checks/statement_check": "takes the time of the record that a statement names",
