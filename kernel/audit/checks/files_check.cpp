@@ -33,7 +33,7 @@ void check_request(const AuditContext& context, AuditPart& part, const json::obj
     }
 }
 
-/// Returns the journals and blobs that the task may have of the tasks that it continues.
+/// Returns the files of journals and blobs that the task may share with the tasks that it continues.
 std::set<std::string> files_of_parents(const TaskEvidence& evidence) {
     std::set<std::string> files;
     if (const auto journals = Journal::files(evidence.paths.journal()); journals.ok()) {

@@ -21,7 +21,7 @@ struct TypeRange {
 /// Returns the position of the `;` after an enum's constants; npos: they have none.
 [[nodiscard]] std::size_t end_of_constants(const std::string& code, const TypeRange& type);
 
-/// Gives a body to each method that a class, a record or an enum in this declaration lacks it for.
+/// Gives a body to each method of a class, a record or an enum in this declaration that has none.
 [[nodiscard]] std::string with_java_bodies(const std::string& text, const std::string& marker);
 
 /// Returns the declaration of a file's package: the folders below `java/`. Empty: none.

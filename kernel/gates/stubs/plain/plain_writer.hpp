@@ -104,7 +104,7 @@ private:
     /// Writes into an `impl` of the type that this writer began, or into the trait of that name.
     void write_in_impl(const std::string& path, std::string& text, const std::string& owner, const std::string& lines);
 
-    /// Adds a function to a trait of the file. False: it has no such trait.
+    /// Adds a function to a trait of the file. Returns false if the file has no such trait.
     bool write_in_trait(std::string& text, const std::string& name, const std::string& owner, std::string signature) const;
 
     /// Adds `use std::time::Duration;` if a signature names it and nothing declares it.
