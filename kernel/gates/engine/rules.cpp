@@ -771,7 +771,7 @@ std::vector<DeclaredTest> declared_tests(const json::object& test_suite, std::ve
 
 namespace {
 
-/// Returns the ids of the requirements that a test verifies and `fits` accepts.
+/// Returns the ids of the requirements that are verified by a test and that `fits` accepts.
 template <class Fits>
 std::vector<std::string> tested_requirements(const json::object& specification, Fits fits) {
     std::vector<std::string> result;

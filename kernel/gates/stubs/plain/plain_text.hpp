@@ -17,7 +17,7 @@ namespace agentforge::kernel {
 /// Returns the text without spaces, tabs and line ends.
 [[nodiscard]] std::string without_any_blanks(std::string_view text);
 
-/// Returns the position of the bracket that closes an opening one; npos: none.
+/// Returns the position of the bracket that closes the one at `open`. npos if there is none.
 [[nodiscard]] std::size_t closing_bracket(std::string_view code, std::size_t open);
 
 /// Returns the parts of a list between commas that stand in no brackets, without outer blanks and empty parts.

@@ -81,7 +81,7 @@ private:
     std::string& content(const std::string& path);
 
     // Go.
-    /// A group of constants or variables, of which one has the interface's name.
+    /// Declares a group of constants or variables; one of them has the interface's name.
     void declare_group(const SkeletonInterface& interface, const std::string& signature);
 
     /// Declares the type of a method if nothing does: `type Cache[K any, V any] struct{}` for `(c *Cache[K, V])`.
@@ -98,7 +98,7 @@ private:
     /// Writes an `impl` with the skeleton's body for each function. Returns why it cannot.
     std::string declare_impl(const std::string& path, const std::string& signature);
 
-    /// Returns the indented items of an `impl`. Else a problem, which is not indented.
+    /// Returns the items of an `impl`, indented. If one cannot be read, returns the problem instead, not indented.
     [[nodiscard]] std::string impl_lines(const std::string& body, const std::string& trait) const;
 
     /// Writes into an `impl` of the type that this writer began, or into the trait of that name.

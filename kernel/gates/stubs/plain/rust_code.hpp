@@ -28,7 +28,8 @@ struct Generics {
 /// trait.
 [[nodiscard]] const std::string* functions_of_trait(const std::string& name);
 
-/// A type must use its parameters: `(std::marker::PhantomData<(K, V)>)`. Empty: it has none.
+/// Returns a member that uses all type parameters, as Rust demands: `(std::marker::PhantomData<(K, V)>)`. Empty if there are
+/// none.
 [[nodiscard]] std::string unused_parameters(const std::string& signature);
 
 /// Returns the type that has a method of that name, else the only type of the file.
