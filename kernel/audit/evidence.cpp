@@ -62,7 +62,7 @@ bool is_unfinished_restore(std::string_view name) { return name.starts_with("art
 
 bool is_left_over(std::string_view name) {
     static const RE2 torn_or_early(R"(actions\.yaml\.torn-[0-9]+|escalations/[^/]+\.early-[0-9]+\.yaml)");
-    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), torn_or_early);
+    return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), torn_or_early) || is_unfinished(name);
 }
 
 bool is_transient_file(std::string_view name) {

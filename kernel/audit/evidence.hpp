@@ -49,7 +49,7 @@ struct TaskEvidence {
 /// True for a file that a killed `archive restore` left; the next one removes it.
 [[nodiscard]] bool is_unfinished_restore(std::string_view name);
 /// True for a file of which the journal knows only that it may exist: an answer from before its question, or what a crash left of
-/// a record. No statement names it.
+/// a record or of another file. No statement names it.
 [[nodiscard]] bool is_left_over(std::string_view name);
 /// True if `files_of_task` leaves out this file of the folder.
 [[nodiscard]] bool is_transient_file(std::string_view name);

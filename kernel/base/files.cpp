@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/files.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -19,6 +20,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <re2/re2.h>
 
 namespace agentforge::kernel {
 
@@ -249,6 +252,11 @@ fs::path unfinished_name(const fs::path& path) {
     // Not derived from the target's name, which may already have the maximum length.
     return folder_of(path) /
            (std::string(unfinished_prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+}
+
+bool is_unfinished(const fs::path& path) {
+    static const RE2 name(std::string(unfinished_prefix) + "[0-9]+-[0-9]+");
+    return std::ranges::any_of(path, [](const fs::path& part) { return RE2::FullMatch(part.string(), name); });
 }
 
 bool is_abandoned(std::string_view name, std::string_view prefix) {

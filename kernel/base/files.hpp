@@ -53,6 +53,8 @@ enum class Durability : unsigned char {
 /// Returns a free name beside `path`, under which a file or folder is made before it is renamed to `path`. If this process dies
 /// first, `sweep_abandoned_writes` removes it.
 [[nodiscard]] std::filesystem::path unfinished_name(const std::filesystem::path& path);
+/// True if `path` is below such a name or has it.
+[[nodiscard]] bool is_unfinished(const std::filesystem::path& path);
 /// True if the process that made a temporary name `<prefix><pid>-…` is gone. The file will never be finished.
 [[nodiscard]] bool is_abandoned(std::string_view name, std::string_view prefix);
 /// Removes unfinished files and folders of dead processes from this folder and below it. Files that cannot be removed stay for

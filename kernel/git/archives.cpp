@@ -60,7 +60,7 @@ Result<std::vector<std::pair<std::string, fs::path>>> files_of_task(std::string_
         const std::string name = it->path().lexically_relative(folder).string();
         if (!it->is_regular_file(error) || it->is_symlink(error) || name.front() == '.' || name == "lock" ||
             name == "abort.request" || name == "pause.request" || name == "plugin_call" ||
-            name.starts_with("artifacts/.restoring-")) {
+            name.starts_with("artifacts/.restoring-") || is_unfinished(name)) {
             continue;
         }
         files.emplace_back("task/" + name, it->path());

@@ -58,6 +58,17 @@ class TestSigning(SignedAuditTest):
         self.assert_verified(self.verify(task))
         self.assertTrue(self.signature(task).exists())
 
+    def test_what_another_process_has_not_finished_writing_is_in_no_statement_and_in_no_archive(self):
+        task = self.start_and_wait("--approve", "deliver")
+        file = self.task_folder(task) / "artifacts/.agentforge-new-1-0"       # 1 is always alive, so nothing removes the file.
+        file.write_text("half a file\n")
+        self.assert_code(self.go_on("approve", task), 0)
+        self.assertEqual(self.faults(self.verify(task)), [])
+        self.assertIn("artifacts/.agentforge-new-1-0", self.verify(task).out)
+        file.unlink()
+        self.assert_verified(self.verify(task))
+        self.assertNotIn(".agentforge-new-", self.git("ls-tree", "-r", "--name-only", f"refs/agentforge/archive/{task}"))
+
     def test_each_field_that_the_journal_gives_is_compared(self):
         task = self.start_and_wait("--approve", "spec", "--approve", "deliver")
         self.assert_code(self.go_on("approve", task), 22)
