@@ -145,6 +145,7 @@ class ProgramTest(unittest.TestCase):
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_CONFIG_NOSYSTEM": "1",
             "AGENTFORGE_STATE_HOME": str(self.state),
+            "AGENTFORGE_GATES_MUTANTS": "1",      # Mutants take half of a task's time; tests of the gates use all.
             "LANG": "C.UTF-8",
             "TERM": "dumb",
         }
@@ -152,6 +153,28 @@ class ProgramTest(unittest.TestCase):
             if name in os.environ:
                 self.environment[name] = os.environ[name]
         self.repository = None
+
+    @classmethod
+    def tearDownClass(cls):
+        for kept, _ in cls.__dict__.get("kept_deliveries", {}).values():
+            shutil.rmtree(kept)
+        super().tearDownClass()
+
+    def deliver(self, *arguments):
+        """Delivers the example's task, once for each class: later tests with the same arguments get a copy of its folder, in the same place."""
+        if "kept_deliveries" not in type(self).__dict__:
+            type(self).kept_deliveries = {}
+        if arguments in self.kept_deliveries:
+            self._remove()
+            kept, fields = self.kept_deliveries[arguments]
+            vars(self).update(copy.deepcopy(fields))
+            shutil.copytree(kept, self.folder, symlinks=True)
+            return
+        self.assert_code(self.start(*arguments), 0)
+        kept = self.folder.with_name(self.folder.name + "-delivered")
+        shutil.copytree(self.folder, kept, symlinks=True)
+        places = ("folder", "home", "state", "environment", "repository", "transcript_arguments")
+        self.kept_deliveries[arguments] = (kept, {name: copy.deepcopy(vars(self)[name]) for name in places})
 
     def _remove(self):
         for root, folders, _ in os.walk(self.folder):

@@ -42,7 +42,7 @@ class TestGc(ProgramTest):
         self.assertEqual(before, self.refs(task))
 
     def test_a_dry_run_lists_what_would_be_removed_and_removes_nothing(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         before = self.refs(task)
         planned = self.collect("--dry-run")
@@ -53,7 +53,7 @@ class TestGc(ProgramTest):
         self.assertIn("Would free", self.assert_code(self.run_program("gc", "--older-than", "0", "--dry-run"), 0).out)
 
     def test_a_delivered_task_keeps_its_journal_and_commit_but_not_its_trees(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         kept = self.refs_of_tests(task)
         self.assertEqual(len(self.collect()["freed"]), 1)
@@ -66,7 +66,7 @@ class TestGc(ProgramTest):
         self.assertEqual(self.collect()["freed"], [])
 
     def test_a_delivered_task_can_be_rebased_after_a_full_collection_until_its_change_is_merged(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         self.collect()
         self.git("gc", "--quiet", "--prune=now")
@@ -83,7 +83,7 @@ class TestGc(ProgramTest):
 
     def test_an_ended_task_without_its_archive_is_archived_by_the_next_command(self):
         """The archive is missing after a kill between the last record and the archive. `status` only reads, so it makes none."""
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         archive = f"refs/agentforge/archive/{task}"
         whole = self.git("rev-parse", archive)
@@ -117,7 +117,7 @@ class TestGc(ProgramTest):
                 self.assert_code(self.run_program("audit", "verify", task), 0)
 
     def test_a_recent_task_is_kept_completely(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         outcome = self.assert_code(self.run_program("gc"), 0)
         self.assertIn("too young", outcome.out)
         self.assertNotEqual(self.refs(self.task()), [])
@@ -140,12 +140,12 @@ class TestGc(ProgramTest):
         self.assert_kept(self.task(), "on no branch")
 
     def test_a_change_whose_branch_was_deleted_is_kept(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         self.git("branch", "-D", f"agentforge/{self.task()}")
         self.assert_kept(self.task(), "is gone")
 
     def test_a_change_whose_branch_was_reset_is_kept(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         self.git("branch", "-f", f"agentforge/{task}", "main")
         self.assert_kept(task, "no longer holds its commit")
@@ -163,13 +163,13 @@ class TestGc(ProgramTest):
         self.assert_code(self.go_on("continue", task), 0)
 
     def test_the_parent_state_of_a_fork_is_kept(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         parent = self.task()
         self.assert_code(self.run_program("fork", parent, "--from-step", "12", "--no-resume"), 0)
         self.assert_kept(parent, "forked from it", "--blobs")
 
     def test_blobs_are_removed_only_on_request_and_restored_from_the_archive(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         blobs = self.task_folder() / "artifacts" / "blobs"
         self.collect()
@@ -186,7 +186,7 @@ class TestGc(ProgramTest):
         self.assert_code(self.run_program("inspect", task, "--step", "5"), 0)
 
     def test_archiving_again_keeps_freed_blobs_in_the_archive(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         task = self.task()
         self.collect("--blobs")
         self.go_on("resume", task)
@@ -200,7 +200,7 @@ class TestGc(ProgramTest):
         self.assert_journal_verifies(task)
 
     def test_a_fork_in_progress_keeps_its_parent(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         parent = self.task()
         child = f"task-20260101-fork-{'0' * 8}"
         folder = self.task_folder(parent).parent / child
@@ -215,7 +215,7 @@ class TestGc(ProgramTest):
         self.assert_kept(parent, "forked from it", "--blobs")
 
     def test_a_fork_waits_for_a_gc_of_its_parent(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         parent = self.task()
         with open(self.task_folder(parent) / "lock", "r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -283,7 +283,7 @@ class TestGc(ProgramTest):
         self.assert_code(self.go_on("approve", self.task()), 0)
 
     def test_zero_may_have_a_unit(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         freed = [self.assert_code(self.run_program("gc", "--older-than", zero, "--dry-run", "--json"), 0).json for zero in ("0", "0d", "0h")]
         self.assertEqual(freed[1:], freed[:1] * 2)
 
@@ -291,7 +291,7 @@ class TestGc(ProgramTest):
         self.assert_error(self.run_program("gc", "--older-than", "yesterday"), "AF-CLI-180", exit_code=2)
 
     def test_a_task_that_cannot_be_locked_is_reported_and_keeps_its_trees(self):
-        self.assert_code(self.start(), 0)
+        self.deliver()
         before = self.refs(self.task())
         (self.task_folder() / "lock").unlink(missing_ok=True)
         (self.task_folder() / "lock").mkdir()

@@ -14,6 +14,10 @@ SECONDS = 600
 
 
 class KeptTasks(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        del self.environment["AGENTFORGE_GATES_MUTANTS"]
+
     def bring_back(self, name):
         """Clones the task's repository and restores the task from its archive."""
         self.repository = self.folder / name
