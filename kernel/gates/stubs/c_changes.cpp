@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <re2/re2.h>
@@ -252,20 +253,45 @@ std::string tail_of(const CDeclaration& have, const CDeclaration& wanted, const 
     return tail;
 }
 
-/// Returns the initializers of a constructor without those that use removed parameters.
-std::string initializers_of(std::string_view text, const CDeclaration& have, const std::string& list) {
+/// Returns the new parameters that have the type of a removed one, by the removed one's name.
+std::map<std::string, std::string> renamed_parameters(const CDeclaration& have, const CDeclaration& wanted,
+                                                      const std::set<std::string>& gone) {
+    std::map<std::string, std::string> renamed;
+    std::set<std::string> taken;
+    for (const auto& each : have.parameters) { taken.insert(each.name); }
+    for (const auto& old : have.parameters) {
+        if (!gone.contains(old.name)) { continue; }
+        const auto now = std::ranges::find_if(wanted.parameters, [&](const CParameter& each) {
+            return each.type == old.type && !each.name.empty() && !taken.contains(each.name);
+        });
+        if (now == wanted.parameters.end()) { continue; }
+        taken.insert(now->name);
+        renamed.emplace(old.name, now->name);
+    }
+    return renamed;
+}
+
+/// Returns the initializers of a constructor without those that use removed parameters. A base whose constructor needs a text
+/// gets one.
+std::string initializers_of(std::string_view text, const CDeclaration& have, const CDeclaration& wanted,
+                            const std::string& list) {
     if (have.initializers.empty()) { return {}; }
     const auto left = c_words(list);
     std::set<std::string> gone;
     for (const auto& each : have.parameters) {
         if (!each.name.empty() && !left.contains(each.name)) { gone.insert(each.name); }
     }
+    const auto renamed = renamed_parameters(have, wanted, gone);
     std::string kept;
-    for (const auto& part : c_text::split_top(slice(text, have.initializers).substr(1), ',')) {
-        const auto value = part.find_first_of("({");
-        const auto used = c_words(part.substr(std::min(value, part.size())));
-        const bool uses = std::any_of(gone.begin(), gone.end(), [&](const auto& each) { return used.contains(each); });
-        if (!uses) { kept += (kept.empty() ? " : " : ", ") + part; }
+    for (auto part : c_text::split_top(slice(text, have.initializers).substr(1), ',')) {
+        const auto value = std::min(part.find_first_of("({"), part.size());
+        auto given = part.substr(value);
+        for (const auto& [old, now] : renamed) { RE2::GlobalReplace(&given, "\\b" + old + "\\b", now); }
+        const auto used = c_words(given);
+        const bool uses = std::ranges::any_of(gone, [&](const auto& each) { return used.contains(each); });
+        const bool needs_text = uses && c_text::is_standard_error(part.substr(0, value));
+        if (needs_text) { given = "(\"\")"; }
+        if (!uses || needs_text) { kept += (kept.empty() ? " : " : ", ") + part.substr(0, value) + given; }
     }
     return kept;
 }
@@ -330,7 +356,7 @@ ChangedFunction change_c_function(std::string_view text, const CDeclaration& hav
         result.text += " = " + read.value + ";";
     } else if (result.is_skeleton) {
         result.aborts = wanted.is_c || read.name.front() == '~' || is_noexcept(read.noexcept_clause);
-        result.text += initializers_of(text, have, list);
+        result.text += initializers_of(text, have, read, list);
         SkeletonBody body{{}, name, wanted.marker, wanted.is_c, result.aborts, "", indent_of(text, have.range.begin)};
         for (const auto& each : read.parameters) {
             if (const auto own = c_text::parameter_name(each.text); !own.empty()) { body.unused.push_back(own); }
@@ -343,7 +369,7 @@ ChangedFunction change_c_function(std::string_view text, const CDeclaration& hav
         }
         result.text += skeleton_body(body);
     } else if (!have.body.empty()) {
-        result.text += initializers_of(text, have, list) + " " + kept_body(text, have, read, wanted.is_c);
+        result.text += initializers_of(text, have, read, list) + " " + kept_body(text, have, read, wanted.is_c);
     } else {
         result.text += (have.value.empty() ? "" : " = " + have.value) + ";";
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <re2/re2.h>
+
 namespace agentforge::kernel::c_text {
 
 bool is_word(char each) {
@@ -178,6 +180,12 @@ std::string operator_name(std::string_view text) {
         if (name[at] != ' ' || between_words) { result.push_back(name[at]); }
     }
     return result;
+}
+
+bool is_standard_error(std::string_view type) {
+    static const RE2 error(
+        R"(\s*std::(?:(?:runtime|logic|range|overflow|underflow|domain|length)_error|invalid_argument|out_of_range)\s*)");
+    return RE2::FullMatch(re2::StringPiece(type.data(), type.size()), error);
 }
 
 bool ends_with_any(const std::string& path, std::initializer_list<std::string_view> endings) {

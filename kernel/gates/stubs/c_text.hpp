@@ -51,6 +51,8 @@ namespace agentforge::kernel::c_text {
 /// Returns the name of an operator in one spelling: `operator==`, `operator bool`.
 [[nodiscard]] std::string operator_name(std::string_view text);
 
+/// True for the standard exceptions whose constructors need a text, such as `std::runtime_error`.
+[[nodiscard]] bool is_standard_error(std::string_view type);
 [[nodiscard]] bool ends_with_any(const std::string& path, std::initializer_list<std::string_view> endings);
 [[nodiscard]] bool is_header(const std::string& path);
 [[nodiscard]] bool is_source(const std::string& path);

@@ -49,10 +49,12 @@ void check_skeleton_path(const std::string& path) {
 /// Returns ` : std::runtime_error("")` for a class that derives from a standard exception without a default constructor. Empty
 /// for others. `head`: the class up to its body.
 std::string base_initializer(const std::string& head) {
-    static const RE2 base(
-        R"([:,]\s*(?:(?:public|protected|private|virtual)\s+)*(std::(?:(?:runtime|logic|range|overflow|underflow|domain|length)_error|invalid_argument|out_of_range))\b)");
-    std::string name;
-    return RE2::PartialMatch(head, base, &name) ? " : " + name + "(\"\")" : std::string();
+    static const RE2 base(R"([:,]\s*(?:(?:public|protected|private|virtual)\s+)*(std::\w+))");
+    re2::StringPiece rest(head);
+    for (std::string name; RE2::FindAndConsume(&rest, base, &name);) {
+        if (c_text::is_standard_error(name)) { return " : " + name + "(\"\")"; }
+    }
+    return {};
 }
 
 class CSkeletonWriter {

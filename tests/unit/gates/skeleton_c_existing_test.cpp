@@ -366,6 +366,17 @@ TEST(CSkeletonOfExistingText, an_include_is_not_put_under_a_condition) {
                 HasSubstr("#include <time.h>\n#include <stddef.h>\n"));
 }
 
+TEST(CSkeletonOfExistingText, a_constructor_of_an_exception_still_passes_a_text_to_its_base) {
+    const std::string error =
+        "#include <stdexcept>\n#include <string>\nclass Refused : public std::runtime_error {\npublic:\n"
+        "    explicit Refused(const std::string& what) : std::runtime_error(\"refused: \" + what), size_(what.size()) {}\n\n"
+        "private:\n    std::size_t size_;\n};\n";
+    EXPECT_THAT(text_of({{"Refused::Refused", "error.hpp", "Refused(int line, const std::string& message)"}}, "error.hpp", error),
+                HasSubstr(": std::runtime_error(\"refused: \" + message), size_(message.size()) {"));
+    EXPECT_THAT(text_of({{"Refused::Refused", "error.hpp", "explicit Refused(int line)"}}, "error.hpp", error),
+                HasSubstr("(int line) : std::runtime_error(\"\") {"));
+}
+
 std::string problem_of(const std::vector<SkeletonInterface>& interfaces, const std::string& path, const std::string& text) {
     const auto skeletons = declare_c(interfaces, {{path, text}});
     EXPECT_THAT(skeletons.files, IsEmpty());
