@@ -88,6 +88,7 @@ private:
     Result<void> find_declared_files();
     Result<void> run_tests();
     Result<void> run_with_former_signatures();
+    Result<void> run_former_tests();
     void judge_tests();
     Result<void> check_rules();
     [[nodiscard]] std::string summary() const;
@@ -121,6 +122,7 @@ Result<GateReport> RedGate::Judgment::judge() {
     if (!files_.empty()) {
         AF_CHECK(run_tests());
         AF_CHECK(run_with_former_signatures());
+        AF_CHECK(run_former_tests());
     }
     judge_tests();
     if (!evidence_.test_paths.empty()) { AF_CHECK(check_rules()); }
@@ -327,6 +329,39 @@ Result<void> RedGate::Judgment::run_with_former_signatures() {
         if (run.trusted && passing.contains(test.id) && test.status == TestStatus::failed_assertion) {
             evidence_.failed_before_signature.insert(test.id);
         }
+    }
+    return {};
+}
+
+/// Tests must follow a declared signature, and pass again once they do: the skeleton keeps what the function does. Runs their
+/// former versions, which must fail with the skeleton.
+Result<void> RedGate::Judgment::run_former_tests() {
+    if (evidence_.skeleton_paths.empty() || !evidence_.run.trusted) { return {}; }
+    std::set<std::string> functions;
+    for (const auto& interface : declarable_interfaces(baseline_.specification)) {
+        functions.insert(interface.name.substr(interface.name.find_last_of(".:") + 1));
+    }
+    std::vector<ChangedTest*> following;
+    TestSelection selection{.files = {}, .names = {}, .judged = true, .timeout = {}};
+    selection.purpose = "former-tests";
+    for (ChangedTest& test : evidence_.changed) {
+        const bool outdated =
+            std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
+        if (!outdated || language_->may_hold_tests(test.file) || !only_gained_arguments(test.before, test.after, functions)) {
+            continue;
+        }
+        AF_TRY(auto base, checkout_.file(before_tree_, test.file));
+        if (!base) { continue; }
+        following.push_back(&test);
+        if (selection.instead.emplace(test.file, std::move(*base)).second) { selection.files.push_back(test.file); }
+    }
+    if (following.empty()) { return {}; }
+    AF_TRY(const auto run, gate_.commands_.run_tests(*language_, call_.tree, selection, stop_));
+    for (ChangedTest* test : following) {
+        const bool passes = std::ranges::any_of(run.tests, [&](const TestOutcome& outcome) {
+            return without_parameters(outcome.id) == test->id && outcome.status == TestStatus::passed;
+        });
+        test->follows_signature = run.trusted && !passes;
     }
     return {};
 }

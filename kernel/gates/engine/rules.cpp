@@ -429,7 +429,8 @@ private:
                     (test.id.empty()
                          ? ""
                          : " Only tests that the specification names in outdated_tests, or that were handed back, may change."));
-            } else if (may && !test.lost_cases && evidence_.run.trusted && std::ranges::any_of(evidence_.run.tests, cases) &&
+            } else if (may && !test.lost_cases && !test.follows_signature && evidence_.run.trusted &&
+                       std::ranges::any_of(evidence_.run.tests, cases) &&
                        std::ranges::none_of(evidence_.run.tests, [&](const TestOutcome& outcome) {
                            return cases(outcome) && outcome.status != TestStatus::passed;
                        })) {

@@ -205,6 +205,50 @@ bool gained_cases(const std::string& before, const std::string& after) {
            (*gained == "," || *std::prev(end) == ",") && are_in_list({now.begin(), gained});
 }
 
+/// Returns the function whose call is open after the first `end` tokens, without what qualifies it. Empty: a list, or no call.
+std::string called_function(const std::vector<std::string>& tokens, std::size_t end) {
+    static const RE2 call(R"(.*?(\w+))");
+    int open = 0;
+    for (auto at = end; at-- > 0;) {
+        open += depth_of(tokens[at]);
+        if (open != 1) { continue; }
+        std::string name;
+        return tokens[at] == "(" && at > 0 && RE2::FullMatch(tokens[at - 1], call, &name) ? name : std::string();
+    }
+    return {};
+}
+
+/// Returns the end of the values that begin at token `first`, which `)` must follow. 0: there are none, or something else is
+/// there.
+std::size_t end_of_values(const std::vector<std::string>& tokens, std::size_t first) {
+    static const RE2 operation(R"(and|or|not|if|else|in|is|for|lambda|.*(?:[!<>|?;]|==|&&|=>|->).*)");
+    int open = 0;
+    for (auto at = first; at < tokens.size(); ++at) {
+        if (open == 0 && tokens[at] == ")") { return at > first ? at : 0; }
+        open += depth_of(tokens[at]);
+        if (open < 0 || (!is_literal(tokens[at]) && RE2::FullMatch(tokens[at], operation))) { return 0; }
+    }
+    return 0;
+}
+
+/// True if a line became the other one by more arguments at the end of its calls of these functions.
+bool gained_arguments(const std::string& before, const std::string& after, const std::set<std::string>& functions) {
+    const auto old = tokens_of(before);
+    const auto now = tokens_of(after);
+    std::size_t next = 0;
+    bool any = false;
+    for (std::size_t at = 0; at < old.size(); ++at, ++next) {
+        if (next < now.size() && now[next] == old[at]) { continue; }
+        const bool is_first = next > 0 && now[next - 1] == "(";
+        if (old[at] != ")" || next >= now.size() || (now[next] == ",") == is_first) { return false; }
+        if (!functions.contains(called_function(now, next))) { return false; }
+        next = end_of_values(now, next + (is_first ? 0 : 1));
+        if (next == 0) { return false; }
+        any = true;
+    }
+    return any && next == now.size();
+}
+
 /// True if the row has a word of what the request asks to remove: then it may leave with that.
 bool goes_with_request(const RemovalRequest& request, const std::string& row) {
     const auto words = names_of_code(row);
@@ -270,6 +314,16 @@ bool only_gained_cases(const std::vector<std::string>& before, const std::vector
     std::size_t next = 0;
     for (const auto& line : before) {
         while (next < after.size() && !gained_cases(line, after[next])) { ++next; }
+        if (next++ >= after.size()) { return false; }
+    }
+    return !before.empty();
+}
+
+bool only_gained_arguments(const std::vector<std::string>& before, const std::vector<std::string>& after,
+                           const std::set<std::string>& functions) {
+    std::size_t next = 0;
+    for (const auto& line : before) {
+        while (next < after.size() && !gained_arguments(line, after[next], functions)) { ++next; }
         if (next++ >= after.size()) { return false; }
     }
     return !before.empty();

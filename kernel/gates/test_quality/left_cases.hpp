@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cases that leave the table of an outdated test. A case may get another expected result, but it may not leave if it fails now:
-// then nobody says what the code should do there. And cases that a line of any test gains.
+// then nobody says what the code should do there. And cases and arguments that a line of a test gains.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,11 @@ struct LeftCase {
 /// True if each of a test's lines `before` (trimmed) is one of `after`, in the same order, with more literals in the list that
 /// its loop goes through (`for x in ["a"]:` became `for x in ["a", "b"]:`). Other lines of `after` do not matter.
 [[nodiscard]] bool only_gained_cases(const std::vector<std::string>& before, const std::vector<std::string>& after);
+
+/// True if each of a test's lines `before` (trimmed) is one of `after`, in the same order, with more last arguments in its calls
+/// of `functions` (`f(a)` became `f(a, UTC)`). Other lines of `after` do not matter.
+[[nodiscard]] bool only_gained_arguments(const std::vector<std::string>& before, const std::vector<std::string>& after,
+                                         const std::set<std::string>& functions);
 
 /// Puts rows that left the files of outdated tests back, one at a time (six at most), and returns those with which a test fails
 /// that passes without it. Leaves out rows that do not build, and those about what the request asks to remove. Errors: git's and

@@ -27,6 +27,8 @@ struct ChangedTest {
     std::string file = {};
     bool lost_cases = false;    ///< All that it lost are cases of what the request removes, so it passes before and after.
     bool gained_cases = false;  ///< It only has more cases, so its former version must pass on the changed code.
+    /// It only passes more arguments to functions with a new declared signature, with which its former version fails.
+    bool follows_signature = false;
 
     /// Returns `file:line`.
     [[nodiscard]] std::string place() const { return file + ":" + std::to_string(line); }

@@ -27,7 +27,7 @@ NEW_TESTS = TESTS.replace("rounded(150), 1", "rounded(150), 2")
 TEST = "tests/test_money.py::TestRounded::test_half"
 
 
-class TestOutdatedTests(ProgramTest):
+class OutdatedTestsTest(ProgramTest):
     def setUp(self):
         super().setUp()
         path = self.make_repository()
@@ -67,6 +67,8 @@ class TestOutdatedTests(ProgramTest):
     def message(self):
         return self.git("log", "-1", "--format=%B", f"agentforge/{self.task()}")
 
+
+class TestOutdatedTests(OutdatedTestsTest):
     def test_changed_lines_are_shown_approved_once_and_named_in_the_commit(self):
         waiting = self.assert_code(self.start(), 22)
         lines = "`self.assertEqual(rounded(150), 1)` is now `self.assertEqual(rounded(150), 2)`; the specification calls it outdated: REQ-001, It asserts 1 for 150; sha256 "
@@ -88,6 +90,45 @@ class TestOutdatedTests(ProgramTest):
         self.assert_code(self.start("--set", f"gates.outdated_tests=[{TEST}]"), 0)
         self.assertEqual(self.records("approval_requested"), [])
         self.assertIn("- " + TEST + " existed before the task and is changed", self.message())
+
+
+FOLLOWING = [f"tests/test_money.py::TestRounded::{name}" for name in ("test_half", "test_whole")]
+WITH_UNIT = TESTS.replace("rounded(150)", "rounded(150, 100)").replace("rounded(300)", "rounded(300, 100)") + "\n".join([
+    "",
+    "    def test_unit(self) -> None:",
+    "        self.assertEqual(rounded(150, 50), 3)",
+    "",
+])
+
+
+class TestTestsThatFollowASignature(OutdatedTestsTest):
+    """A required parameter more: the old calls fail at once, and the new ones pass before the function does anything with it."""
+
+    @staticmethod
+    def answers():
+        transcript = OutdatedTestsTest.answers()
+        for each in transcript["entries"]:
+            for tool in each.get("tool_calls", []):
+                given = tool["arguments"]
+                if "outdated_tests" in given:
+                    given.update(title="Other units", description="The unit is a parameter.", interfaces=[
+                        {"name": "rounded", "type": "api", "file": "money.py", "signature": "def rounded(cents: int, unit: int) -> int"}],
+                        requirements=[{"id": "REQ-001", "description": "The caller gives the unit", "acceptance_criteria": ["150 cents are 3 coins of 50"], "verification_method": "test"}],
+                        outdated_tests=[{"test": test, "requirement_ref": "REQ-001", "reason": "It calls rounded without a unit"} for test in FOLLOWING])
+                elif given.get("content") == NEW_TESTS:
+                    given["content"] = WITH_UNIT
+                elif "test_files" in given:
+                    given["test_files"][0]["tests"][0]["name"] = "TestRounded::test_unit"
+                elif given.get("path") == "money.py":
+                    given.update(search="    return (cents + 49) // 100", replace="    return (cents + (unit - 1) // 2) // unit")
+        return transcript
+
+    def test_they_pass_before_and_after_the_change(self):
+        self.assert_code(self.start(), 22)
+        self.assert_code(self.run_program("approve", self.task()), 0)
+        for test in FOLLOWING:
+            self.assertIn("- " + test + " existed before the task and is changed", self.message())
+        self.assertEqual(self.git("show", f"agentforge/{self.task()}:tests/test_money.py"), WITH_UNIT)
 
 
 if __name__ == "__main__":

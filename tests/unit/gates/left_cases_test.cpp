@@ -120,3 +120,30 @@ TEST(GainedCases, are_nothing_else_that_a_line_gains) {
 
 }  // namespace
 }  // namespace agentforge::kernel
+
+TEST(GainedArguments, are_at_the_end_of_a_call_of_these_functions) {
+    const auto gained = [](const std::string& before, const std::string& after) {
+        return only_gained_arguments({before}, {after}, {"PerDay", "now"});
+    };
+    EXPECT_TRUE(gained("if got := days.PerDay(visits(t, times...)); !equal(got, want) {",
+                       "if got := days.PerDay(visits(t, times...), time.UTC); !equal(got, want) {"));
+    EXPECT_TRUE(gained("assert_eq!(now(), PerDay(1))", "assert_eq!(now(FixedZone(\"x\", 3600)), PerDay(1, true))"));
+    EXPECT_TRUE(gained("self.assertEqual(PerDay(1), 2)", "self.assertEqual(PerDay(1, zone=UTC), 2)"));
+    EXPECT_TRUE(only_gained_arguments({"PerDay(1)", "now()"}, {"more()", "PerDay(1, UTC)", "now(UTC)"}, {"PerDay", "now"}));
+}
+
+TEST(GainedArguments, are_nothing_else_that_a_line_gains) {
+    const auto gained = [](const std::string& before, const std::string& after) {
+        return only_gained_arguments({before}, {after}, {"PerDay"});
+    };
+    EXPECT_FALSE(gained("assert(PerDay(1) == 2)", "assert(PerDay(1, UTC) == 3)")) << "another value";
+    EXPECT_FALSE(gained("assert(PerDay(1) == 2)", "assert(PerDay(1, UTC) == 2 || true)")) << "another condition";
+    EXPECT_FALSE(gained("assert(PerDay(1) == 2)", "assert(PerDay(1) == 2, UTC)")) << "another function";
+    EXPECT_FALSE(gained("check([PerDay(1)])", "check([PerDay(1), 2])")) << "a list";
+    EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(1, a == b)")) << "a comparison";
+    EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(1, 2 if x else 3)")) << "a condition";
+    EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(2, 1)")) << "a first argument";
+    EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(1)")) << "the same";
+    EXPECT_FALSE(only_gained_arguments({"PerDay(1)", "assert(x)"}, {"PerDay(1, UTC)"}, {"PerDay"})) << "a line that left";
+    EXPECT_FALSE(only_gained_arguments({}, {"PerDay(1, UTC)"}, {"PerDay"}));
+}
