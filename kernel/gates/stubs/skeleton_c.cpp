@@ -472,7 +472,10 @@ private:
             const auto line = function.text.substr(0, function.qualified) + function.text.substr(function.name) + ";\n";
             return target.add_member(owner, "    " + line, access);
         }
-        target.add_member(owner, "    " + plain.text + body(plain, name, target.is_c(), "    "), access);
+        const auto head = target.text().substr(owner.range.begin, owner.body.begin - owner.range.begin);
+        const bool constructs = plain.own_name() == scope.parts.back();
+        const auto base = constructs ? base_initializer(head) : std::string();
+        target.add_member(owner, "    " + plain.text + base + body(plain, name, target.is_c(), "    "), access);
         target.include_for_skeleton(target.is_c() || plain.aborts());
     }
 

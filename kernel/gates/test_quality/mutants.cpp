@@ -319,6 +319,8 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
                                             const std::set<std::uint64_t>& lines, const CodeRules& rules,
                                             const std::vector<MutationRule>& mutations) {
     static const RE2 receiver(R"(^\s*(?:return\s+)?(?:\*?this|&?(?:mut )?self|cls)\s*;?\s*$)");
+    static const RE2 passed_error(R"(^\s*return\s+\w*[eE]rr\s*$)");
+    static const RE2 no_error(R"(^\s*return\s+nil\s*$)");
     std::vector<AlteredResults> result;
     const auto read = read_code(code, rules);
     const auto written = lines_of(text);
@@ -330,19 +332,27 @@ std::vector<AlteredResults> altered_results(const std::string& path, std::string
         const auto& function = functions[index];
         bool touched = false;
         bool returns_itself = false;
+        // A Go function without a result of its own: nil, or the error of what it calls.
+        bool returns_no_error = false;
+        bool only_passes_errors = true;
         LineAlterations alterations;
         for (auto number = function.first; number <= function.last && number <= std::min(written.size(), blanked.size());
              ++number) {
             const Line line{written[number - 1], blanked[number - 1]};
             if (innermost[number] != index || line.text != left[number - 1]) { continue; }
             returns_itself = returns_itself || RE2::PartialMatch(re2::StringPiece(line.code.data(), line.code.size()), receiver);
+            const re2::StringPiece code_of_line(line.code.data(), line.code.size());
+            returns_no_error = returns_no_error || RE2::FullMatch(code_of_line, no_error);
             auto found =
                 other_results(path, line, static_cast<std::size_t>(left[number - 1].data() - code.data()), read, mutations);
             if (found.empty()) { continue; }
             touched = touched || lines.contains(number);
+            only_passes_errors = only_passes_errors && RE2::FullMatch(code_of_line, passed_error);
             alterations[number] = std::move(found);
         }
-        if (touched && !returns_itself) { result.push_back(altered_result(function.name, text, written, alterations)); }
+        if (touched && !returns_itself && !(returns_no_error && only_passes_errors)) {
+            result.push_back(altered_result(function.name, text, written, alterations));
+        }
     }
     return result;
 }

@@ -50,8 +50,8 @@ struct AlteredResults {
     std::vector<std::string> contents;
 };
 
-/// Alters all results of each function that has a result on one of these lines. Skips functions that return nothing, or the
-/// object they were called on. `code`: as for `mutants_of`.
+/// Alters all results of each function that has a result on one of these lines. Skips functions that return nothing, the
+/// object they were called on, or in Go nothing but the error of what they call. `code`: as for `mutants_of`.
 [[nodiscard]] std::vector<AlteredResults> altered_results(const std::string& path, std::string_view text, std::string_view code,
                                                           const std::set<std::uint64_t>& lines, const CodeRules& rules,
                                                           const std::vector<MutationRule>& mutations);

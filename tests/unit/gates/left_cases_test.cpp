@@ -118,9 +118,6 @@ TEST(GainedCases, are_nothing_else_that_a_line_gains) {
     EXPECT_FALSE(only_gained_cases({}, {"for n in [1]:"}));
 }
 
-}  // namespace
-}  // namespace agentforge::kernel
-
 TEST(GainedArguments, are_at_the_end_of_a_call_of_these_functions) {
     const auto gained = [](const std::string& before, const std::string& after) {
         return only_gained_arguments({before}, {after}, {"PerDay", "now"});
@@ -147,3 +144,6 @@ TEST(GainedArguments, are_nothing_else_that_a_line_gains) {
     EXPECT_FALSE(only_gained_arguments({"PerDay(1)", "assert(x)"}, {"PerDay(1, UTC)"}, {"PerDay"})) << "a line that left";
     EXPECT_FALSE(only_gained_arguments({}, {"PerDay(1, UTC)"}, {"PerDay"}));
 }
+
+}  // namespace
+}  // namespace agentforge::kernel

@@ -105,6 +105,16 @@ TEST(AlteredResults, change_differently_written_results_together) {
             "fn f(a: &[u8]) -> u8 {\n    if a.len() > 9 {\n        return 1;\n    }\n    if a.len() > 8 {\n        return Default::default();\n    }\n    Default::default()\n}\n"));
 }
 
+TEST(AlteredResults, are_none_of_a_go_function_that_only_passes_errors_on) {
+    const auto of = [](const std::string& result, const std::string& end) {
+        return with_other_results("go", "a.go",
+                                  "func f() error {\n\tif err := g(); err != nil {\n\t\t" + result + "\n\t}\n\t" + end + "\n}\n");
+    };
+    EXPECT_THAT(of("return err", "return nil"), IsEmpty());
+    EXPECT_THAT(of("return fmt.Errorf(\"g: %w\", err)", "return nil"), ::testing::SizeIs(1));
+    EXPECT_THAT(of("return err", "return h()"), ::testing::SizeIs(1));
+}
+
 TEST(AlteredResults, change_a_literal_to_another_literal) {
     EXPECT_THAT(
         with_other_results("java", "A.java", "class A {\n    boolean f() {\n        return false;\n    }\n}\n")[0].contents,

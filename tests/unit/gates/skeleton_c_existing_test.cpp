@@ -374,7 +374,7 @@ TEST(CSkeletonOfExistingText, a_constructor_of_an_exception_still_passes_a_text_
     EXPECT_THAT(text_of({{"Refused::Refused", "error.hpp", "Refused(int line, const std::string& message)"}}, "error.hpp", error),
                 HasSubstr(": std::runtime_error(\"refused: \" + message), size_(message.size()) {"));
     EXPECT_THAT(text_of({{"Refused::Refused", "error.hpp", "explicit Refused(int line)"}}, "error.hpp", error),
-                HasSubstr("(int line) : std::runtime_error(\"\") {"));
+                HasSubstr("(int line) : std::runtime_error(\"\")"));
 }
 
 std::string problem_of(const std::vector<SkeletonInterface>& interfaces, const std::string& path, const std::string& text) {
