@@ -71,6 +71,14 @@ Result<void> check_archive(AuditContext& context, const ArchiveCopy& archive) {
         part.fault("the journal does not begin with the one that the repository keeps (" + archive.ref() + ")");
         return {};
     }
+    // An archive of an earlier moment has earlier files.
+    if (here == *archived) {
+        AF_TRY(const auto unlike, archive.files_unlike(context.evidence.paths.root));
+        for (const std::string& name : unlike) {
+            part.unchecked(name + " in " + archive.ref() + " is not the file of the task's folder: `agentforge audit verify " +
+                           archive.ref() + "` checks it");
+        }
+    }
     const std::size_t last = archived->rfind("\n- ", archived->size() - 1);
     const auto line = last == std::string::npos ? Result<json::value>(json::object())
                                                 : parse_json(std::string_view(*archived).substr(last + 3), "archive");

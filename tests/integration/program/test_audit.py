@@ -589,6 +589,25 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         said = self.script("--allowed-signers", self.signers, place, self.branch)
         return self.verify(self.branch, cwd=place), said
 
+    def test_an_archive_that_differs_from_the_folder_is_named_where_both_are(self):
+        def link(place):
+            file = place / "task/artifacts/phases/spec/specification.yaml"
+            file.unlink()
+            file.symlink_to("../red/test_suite.yaml")
+        changes = {
+            "task/artifacts/phases/spec/specification.yaml": link,
+            "proof/statement.json": lambda place: (place / "task/proof/statement.json").write_text("{}\n"),
+            "artifacts/phases/red/test_suite.yaml": lambda place: (place / "task/artifacts/phases/red/test_suite.yaml").write_text("evil: true\n"),
+        }
+        for name, change in changes.items():
+            with self.subTest(name):
+                self.forge(self.id, change)
+                told = [each["told"] for each in self.assert_verified(self.verify(self.id))["findings"] if each["answer"] == "unchecked"]
+                self.assertIn(f"{name} in {self.reference} is not the file of the task's folder", " ".join(told))
+                self.assert_code(self.verify(self.reference), 1)
+        self.git("update-ref", self.reference, self.genuine)
+        self.assertNotIn("of the task's folder", self.verify(self.id).out)
+
     def assert_refused(self, change, words, script_words=None):
         """Changes the archive, and expects both to refuse it, with these words in a fault."""
         self.forge(self.id, change)
