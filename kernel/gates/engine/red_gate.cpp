@@ -59,6 +59,11 @@ std::vector<ChangedTestNote> notes_of_changed_tests(const RedEvidence& evidence,
     return notes;
 }
 
+std::vector<std::string> texts_of_lines(std::string_view text) {
+    const auto lines = lines_of(text);
+    return {lines.begin(), lines.end()};
+}
+
 }  // namespace
 
 /// One judgment of RED. Its parts add to the evidence and to the report, in the order of `judge`.
@@ -347,11 +352,15 @@ Result<void> RedGate::Judgment::run_former_tests() {
     for (ChangedTest& test : evidence_.changed) {
         const bool outdated =
             std::ranges::any_of(evidence_.outdated, [&](const std::string& id) { return without_parameters(id) == test.id; });
-        if (!outdated || language_->may_hold_tests(test.file) || !only_gained_arguments(test.before, test.after, functions)) {
+        if (!outdated || language_->may_hold_tests(test.file)) { continue; }
+        AF_TRY(auto base, checkout_.file(before_tree_, test.file));
+        AF_TRY(const auto now, checkout_.file(call_.tree, test.file));
+        if (!base || !now) { continue; }
+        // If all tests of a suite are outdated, its own lines count as those of the first one.
+        if (!only_gained_arguments(test.before, test.after, functions) &&
+            !only_gained_arguments(texts_of_lines(*base), texts_of_lines(*now), functions)) {
             continue;
         }
-        AF_TRY(auto base, checkout_.file(before_tree_, test.file));
-        if (!base) { continue; }
         following.push_back(&test);
         if (selection.instead.emplace(test.file, std::move(*base)).second) { selection.files.push_back(test.file); }
     }

@@ -233,6 +233,7 @@ std::size_t end_of_values(const std::vector<std::string>& tokens, std::size_t fi
 
 /// True if a line became the other one by more arguments at the end of its calls of these functions.
 bool gained_arguments(const std::string& before, const std::string& after, const std::set<std::string>& functions) {
+    if (before.find_first_not_of(" \t") != after.find_first_not_of(" \t")) { return false; }
     const auto old = tokens_of(before);
     const auto now = tokens_of(after);
     std::size_t next = 0;
@@ -322,11 +323,13 @@ bool only_gained_cases(const std::vector<std::string>& before, const std::vector
 bool only_gained_arguments(const std::vector<std::string>& before, const std::vector<std::string>& after,
                            const std::set<std::string>& functions) {
     std::size_t next = 0;
+    bool any = false;
     for (const auto& line : before) {
-        while (next < after.size() && !gained_arguments(line, after[next], functions)) { ++next; }
-        if (next++ >= after.size()) { return false; }
+        while (next < after.size() && line != after[next] && !gained_arguments(line, after[next], functions)) { ++next; }
+        if (next >= after.size()) { return false; }
+        any = any || line != after[next++];
     }
-    return !before.empty();
+    return any;
 }
 
 Result<std::vector<LeftCase>> failing_left_cases(LanguageCommands& commands, const Language& language, const GateCall& call,

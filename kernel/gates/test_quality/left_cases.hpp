@@ -41,8 +41,8 @@ struct LeftCase {
 /// its loop goes through (`for x in ["a"]:` became `for x in ["a", "b"]:`). Other lines of `after` do not matter.
 [[nodiscard]] bool only_gained_cases(const std::vector<std::string>& before, const std::vector<std::string>& after);
 
-/// True if each of a test's lines `before` (trimmed) is one of `after`, in the same order, with more last arguments in its calls
-/// of `functions` (`f(a)` became `f(a, UTC)`). Other lines of `after` do not matter.
+/// True if each of a test's or a file's lines `before` is one of `after`, in the same order, and at least one of them has more
+/// last arguments in its calls of `functions` (`f(a)` became `f(a, UTC)`). Other lines of `after` do not matter.
 [[nodiscard]] bool only_gained_arguments(const std::vector<std::string>& before, const std::vector<std::string>& after,
                                          const std::set<std::string>& functions);
 

@@ -126,7 +126,8 @@ TEST(GainedArguments, are_at_the_end_of_a_call_of_these_functions) {
                        "if got := days.PerDay(visits(t, times...), time.UTC); !equal(got, want) {"));
     EXPECT_TRUE(gained("assert_eq!(now(), PerDay(1))", "assert_eq!(now(FixedZone(\"x\", 3600)), PerDay(1, true))"));
     EXPECT_TRUE(gained("self.assertEqual(PerDay(1), 2)", "self.assertEqual(PerDay(1, zone=UTC), 2)"));
-    EXPECT_TRUE(only_gained_arguments({"PerDay(1)", "now()"}, {"more()", "PerDay(1, UTC)", "now(UTC)"}, {"PerDay", "now"}));
+    EXPECT_TRUE(only_gained_arguments({"class T:", "  PerDay(1)", "  now()"},
+                                      {"class T:", "  more()", "  PerDay(1, UTC)", "  now(UTC)"}, {"PerDay", "now"}));
 }
 
 TEST(GainedArguments, are_nothing_else_that_a_line_gains) {
@@ -141,6 +142,7 @@ TEST(GainedArguments, are_nothing_else_that_a_line_gains) {
     EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(1, 2 if x else 3)")) << "a condition";
     EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(2, 1)")) << "a first argument";
     EXPECT_FALSE(gained("assert PerDay(1)", "assert PerDay(1)")) << "the same";
+    EXPECT_FALSE(gained("  assert PerDay(1)", "    assert PerDay(1, UTC)")) << "under something";
     EXPECT_FALSE(only_gained_arguments({"PerDay(1)", "assert(x)"}, {"PerDay(1, UTC)"}, {"PerDay"})) << "a line that left";
     EXPECT_FALSE(only_gained_arguments({}, {"PerDay(1, UTC)"}, {"PerDay"}));
 }
