@@ -5,7 +5,7 @@
 #include <memory>
 #include <ostream>
 
-#include "plugins/check.hpp"
+#include "plugins/check/check.hpp"
 #include "plugins/exit_guard.hpp"
 #include "program/command_line.hpp"
 #include "program/program.hpp"

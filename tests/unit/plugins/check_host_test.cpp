@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "plugins/check_host.hpp"
+#include "plugins/check/check_host.hpp"
 #include "tools/workspace/role_workspace.hpp"
 
 namespace agentforge::kernel {

@@ -16,7 +16,7 @@
 #include <agentforge/plugin.hpp>
 
 #include "base/files.hpp"
-#include "plugins/check.hpp"
+#include "plugins/check/check.hpp"
 
 namespace agentforge::kernel {
 

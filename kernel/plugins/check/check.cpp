@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/check.hpp"
+#include "plugins/check/check.hpp"
 
 #include <dlfcn.h>
 #include <agentforge/process.hpp>

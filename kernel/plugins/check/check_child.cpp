@@ -21,8 +21,8 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "plugins/check.hpp"
-#include "plugins/check_host.hpp"
+#include "plugins/check/check.hpp"
+#include "plugins/check/check_host.hpp"
 #include "plugins/config_check.hpp"
 #include "plugins/library.hpp"
 #include "plugins/symbols.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plugins/check_host.hpp"
+#include "plugins/check/check_host.hpp"
 
 #include <algorithm>
 #include <array>
