@@ -37,7 +37,7 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
             overview.began = overview.summary.status != "pending" || !store_.never_began(overview.summary.task_id);
             const bool may_be_answered =
                 !overview.summary.waiting_for.empty() && answered.has_any_of_task(overview.summary.task_id);
-            if (is_behind || may_be_answered) { overview = with_journal_facts(overview); }
+            if (is_behind || may_be_answered) { overview = with_journal_facts(std::move(overview)); }
         }
         add(std::move(overview));
     }
@@ -45,9 +45,9 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
     return listing;
 }
 
-TaskOverview TaskOverviews::with_journal_facts(const TaskOverview& listed) {
-    const std::string& id = listed.summary.task_id;
+TaskOverview TaskOverviews::with_journal_facts(TaskOverview listed) {
     if (listed.problem || (has_ended(listed.summary) && listed.summary.from_journal)) { return listed; }
+    const std::string& id = listed.summary.task_id;
     auto overview = read_task(id);
     if (overview.ok()) {
         overview->began = listed.began;

@@ -31,7 +31,7 @@ public:
     [[nodiscard]] Result<Listing> list();
     /// Adds the facts from the journal to a listed task. If the journal cannot be read: projected_task. Returns a task that has
     /// ended or that was listed with a problem unchanged.
-    [[nodiscard]] TaskOverview with_journal_facts(const TaskOverview& listed);
+    [[nodiscard]] TaskOverview with_journal_facts(TaskOverview listed);
     /// Returns one task, ended or not, as it is in a list; `unknown` if it does not exist.
     [[nodiscard]] TaskOverview find(const std::string& task_id);
     /// Returns one task, ended or not. Errors: those of TaskStore::state; AF-TASK-014.

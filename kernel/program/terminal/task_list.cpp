@@ -51,7 +51,7 @@ TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path&
 Result<ShownTasks> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
                               const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
-    AF_TRY(const TaskOverviews::Listing all, overviews.list());
+    AF_TRY(TaskOverviews::Listing all, overviews.list());
     std::set<std::string> object;  // Each problem is shown once.
     const auto tell = [&](const Error& problem) {
         const std::string text = printable_lines(problem.to_string());
@@ -60,14 +60,15 @@ Result<ShownTasks> listing_of(Program& program, SeenRepositories& seen, const st
     for (const Error& problem : all.problems) { tell(problem); }
     ShownTasks found{
         .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
-    for (const TaskOverview& task : all.tasks) {
-        if (!is_wanted(task, options)) { continue; }
-        ++found.wanted;
-        if (options.limit != 0 && found.shown.size() == options.limit) { continue; }
-        found.shown.push_back(overviews.with_journal_facts(task));
-        if (const auto& problem = found.shown.back().problem) {
+    found.shown = std::move(all.tasks);  // Thousands of tasks are not copied.
+    std::erase_if(found.shown, [&](const TaskOverview& task) { return !is_wanted(task, options); });
+    found.wanted = found.shown.size();
+    if (options.limit != 0 && found.wanted > options.limit) { found.shown.resize(options.limit); }
+    for (TaskOverview& task : found.shown) {
+        task = overviews.with_journal_facts(std::move(task));
+        if (const auto& problem = task.problem) {
             tell(*problem);
-            const bool is_unknown = state_name(found.shown.back()) == "unknown";
+            const bool is_unknown = state_name(task) == "unknown";
             program.err << "The status of task " << short_id(task.summary.task_id)
                         << (is_unknown ? " is unknown: state.yaml cannot be read either.\n" : " is from state.yaml.\n");
         }
