@@ -253,7 +253,7 @@ std::string tail_of(const CDeclaration& have, const CDeclaration& wanted, const 
     return tail;
 }
 
-/// Returns the new parameters that have the type of a removed one, by the removed one's name.
+/// Returns, for each removed parameter, a new one of the same type.
 std::map<std::string, std::string> renamed_parameters(const CDeclaration& have, const CDeclaration& wanted,
                                                       const std::set<std::string>& gone) {
     std::map<std::string, std::string> renamed;

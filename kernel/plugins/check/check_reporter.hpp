@@ -32,7 +32,7 @@ public:
     void pass(std::string_view step, const CheckPlace& place, std::string_view message) const;
     void finding(std::string_view step, const CheckPlace& place, CheckStatus status, const Error& error,
                  std::string_view found = {}, std::string_view expected = {}) const;
-    /// The begun call did not return in time. Does not allocate: the hung thread may hold the allocator's lock.
+    /// Reports that the call did not return in time. Does not allocate: the hung thread may hold the allocator's lock.
     void hang() const noexcept;
     /// The check is complete. `calls`: the number of calls that returned.
     void done(std::uint64_t calls) const;
