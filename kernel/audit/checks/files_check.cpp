@@ -53,13 +53,15 @@ void check_uncovered_file(const AuditPlace& place, AuditPart& part, const fs::pa
                                             statement_file, signature_file};
     constexpr std::array archived_by_older_versions{"detached.log", "pause.request"};
     const std::string name = path.string();
-    if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end() || is_left_over(name)) { return; }
+    const bool is_in_no_archive = place.is_archive && is_unfinished(path);
+    if (std::ranges::find(compared_elsewhere, name) != compared_elsewhere.end()) { return; }
+    if (is_left_over(name) && !is_in_no_archive) { return; }
     if (std::ranges::find(archived_by_older_versions, name) != archived_by_older_versions.end()) {
         if (place.is_archive) { part.unchecked("nothing vouches for " + name); }
         return;
     }
     const bool is_of_process = !path.has_parent_path() || is_unfinished_restore(name);
-    if (is_of_process ? place.is_archive : !shared.contains(name)) {
+    if (is_in_no_archive || (is_of_process ? place.is_archive : !shared.contains(name))) {
         part.fault((place.is_archive ? "the archive has " : "the folder has ") + name +
                    ", which no archive of this task contains");
     }

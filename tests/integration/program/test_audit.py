@@ -608,6 +608,13 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
         self.git("update-ref", self.reference, self.genuine)
         self.assertNotIn("of the task's folder", self.verify(self.id).out)
 
+    def test_a_file_with_the_name_of_an_unfinished_one_is_refused_in_an_archive(self):
+        def plant(place):
+            file = place / "task/artifacts/.agentforge-new-1-0/board.yaml"
+            file.parent.mkdir()
+            file.write_text("approved: true\n")
+        self.assert_refused(plant, "the archive has artifacts/.agentforge-new-1-0/board.yaml", "lacks artifacts/.agentforge-new-1-0/board.yaml")
+
     def assert_refused(self, change, words, script_words=None):
         """Changes the archive, and expects both to refuse it, with these words in a fault."""
         self.forge(self.id, change)
