@@ -43,10 +43,11 @@ public:
             held_ += taken;
             bytes.remove_prefix(taken);
             if (held_ < part_.size()) { return; }
-            take(part_.data());
+            take({part_.data(), part_.size()});
             held_ = 0;
         }
-        for (; bytes.size() >= part_.size(); bytes.remove_prefix(part_.size())) { take(bytes.data()); }
+        take(bytes);
+        bytes.remove_prefix(bytes.size() - bytes.size() % part_.size());
         if (!bytes.empty()) { std::memcpy(part_.data(), bytes.data(), bytes.size()); }
         held_ = bytes.size();
     }
@@ -54,7 +55,7 @@ public:
     [[nodiscard]] std::uint64_t value() const {
         RunningSum whole = *this;
         std::fill(whole.part_.begin() + static_cast<std::ptrdiff_t>(held_), whole.part_.end(), '\0');
-        whole.take(whole.part_.data());
+        whole.take({whole.part_.data(), whole.part_.size()});
         Checksum sum;
         sum.add(whole.lanes_.data(), sizeof whole.lanes_);
         sum.add(&size_, sizeof size_);
@@ -62,13 +63,18 @@ public:
     }
 
 private:
-    void take(const char* at) {
-        std::array<std::uint64_t, 4> words{};  // Four products at a time, to run in parallel.
-        std::memcpy(words.data(), at, sizeof words);
-        for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
-            lanes_[lane] = (lanes_[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ULL;
-            lanes_[lane] ^= lanes_[lane] >> 29U;
+    /// Takes as many whole parts as the bytes have.
+    void take(std::string_view bytes) {
+        std::array<std::uint64_t, 4> lanes = lanes_;  // Four products at a time, to run in parallel, in registers.
+        for (std::size_t at = 0; bytes.size() - at >= part_.size(); at += part_.size()) {
+            std::array<std::uint64_t, 4> words{};
+            std::memcpy(words.data(), bytes.data() + at, sizeof words);
+            for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+                lanes[lane] = (lanes[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ULL;
+                lanes[lane] ^= lanes[lane] >> 29U;
+            }
         }
+        lanes_ = lanes;
     }
 
     std::array<std::uint64_t, 4> lanes_{1, 2, 3, 4};

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <set>
 #include <utility>
 
 namespace agentforge::kernel {
@@ -391,106 +390,6 @@ std::string to_json_canonical(const json::value& value) {
     std::string out;
     append_value(out, value, Style{",", ":", true, false}, 0);
     return out;
-}
-
-namespace {
-
-/// Returns the end of the string token that starts at `at`. The text is valid JSON.
-std::size_t after_string(std::string_view text, std::size_t at) noexcept {
-    for (++at; at < text.size() && text[at] != '"'; ++at) {
-        if (text[at] == '\\') { ++at; }
-    }
-    return at + 1;
-}
-
-/// Counts the members of objects in valid JSON: the colons outside strings.
-std::size_t count_colons(std::string_view text) noexcept {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < text.size();) {
-        if (text[i] == '"') {
-            i = after_string(text, i);
-        } else {
-            count += text[i++] == ':' ? 1U : 0U;
-        }
-    }
-    return count;
-}
-
-std::size_t count_members(const json::value& value) noexcept {
-    std::size_t count = 0;
-    if (const auto* object = value.if_object()) {
-        count = object->size();
-        for (const auto& entry : *object) { count += count_members(entry.value()); }
-    } else if (const auto* array = value.if_array()) {
-        for (const auto& item : *array) { count += count_members(item); }
-    }
-    return count;
-}
-
-/// Finds the second occurrence of a key in one object, in valid JSON that has one.
-std::pair<std::size_t, std::string> find_duplicate(std::string_view text) {
-    std::vector<std::set<std::string>> keys;  // One for each open object or list.
-    std::size_t last = 0;                     // The last string token. It is a key if a colon follows.
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        switch (text[i]) {
-            case '{':
-            case '[':
-                keys.emplace_back();
-                break;
-            case '}':
-            case ']':
-                keys.pop_back();
-                break;
-            case '"':
-                last = i;
-                i = after_string(text, i) - 1;
-                break;
-            case ':': {
-                const json::value key = json::parse(text.substr(last, after_string(text, last) - last));
-                if (std::string name(key.get_string()); !keys.back().insert(name).second) { return {last, name}; }
-                break;
-            }
-            default:
-                break;
-        }
-    }
-    return {0, ""};
-}
-
-}  // namespace
-
-Result<json::value> parse_json(std::string_view text, std::string_view source) {
-    json::parse_options options;
-    options.max_depth = 200;
-    std::size_t stopped = 0;
-    std::string reason;
-    try {
-        json::parser parser({}, options);
-        json::error_code error;
-        stopped = parser.write_some(text.data(), text.size(), error);
-        if (!error) {
-            const std::size_t rest = text.find_first_not_of(" \t\r\n", stopped);
-            if (rest == std::string_view::npos) {
-                json::value value = parser.release();
-                if (count_colons(text) == count_members(value)) { return value; }
-                const auto [at, key] = find_duplicate(text);  // In Boost.JSON the last of two equal keys wins.
-                stopped = at;
-                reason = "the key '" + ellipsis(key, 60) + "' appears twice in one object";
-            } else {
-                stopped = rest;
-                reason = "something follows the value";
-            }
-        } else {
-            reason = error.message();
-        }
-    } catch (const std::exception& exception) { reason = exception.what(); }
-    stopped = std::min(stopped, text.size());
-    const std::string_view before = text.substr(0, stopped);
-    const auto line = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')) + 1;
-    const auto start = before.rfind('\n') + 1;  // npos + 1 is 0.
-    return Error{"AF-BASE-020", "This is not JSON: " + reason,
-                 std::string(source) + ":" + std::to_string(line) + ":" + std::to_string(stopped - start + 1),
-                 "Correct the text there.", ErrorKind::invalid};
 }
 
 }  // namespace agentforge::kernel

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 namespace agentforge::kernel {
@@ -24,20 +25,20 @@ ssize_t read_at(int descriptor, char* bytes, std::size_t size, std::uint64_t at)
 
 bool Lines::next(Line& line) {
     begin_ += std::exchange(used_, 0);
-    std::size_t end = buffer_.find('\n', begin_);
-    while (end == std::string::npos && read_ < size_) {
-        buffer_.erase(0, std::exchange(begin_, 0));
-        const std::size_t before = buffer_.size();
-        if (before > longest_line) {
+    std::size_t end = unread().find('\n');
+    while (end == std::string_view::npos && read_ < size_) {
+        const std::size_t searched = unread().size();
+        if (searched > longest_line) {
             too_long_ = true;
             return false;
         }
         if (!fill()) { return false; }
-        end = buffer_.find('\n', before);
+        end = unread().find('\n', searched);
     }
-    if (begin_ == buffer_.size()) { return false; }
-    line.ended = end != std::string::npos;
-    line.text = std::string_view(buffer_).substr(begin_, line.ended ? end - begin_ : std::string::npos);
+    const std::string_view rest = unread();
+    if (rest.empty()) { return false; }
+    line.ended = end != std::string_view::npos;
+    line.text = rest.substr(0, end);
     line.offset = offset_;
     if (line.text.size() > longest_line) {
         too_long_ = true;
@@ -50,20 +51,22 @@ bool Lines::next(Line& line) {
 }
 
 void Lines::skip_to(std::uint64_t offset) {
-    buffer_.clear();
-    begin_ = used_ = 0;
+    begin_ = used_ = filled_ = 0;
     read_ = offset_ = offset;
 }
 
 bool Lines::fill() {
-    const std::size_t before = buffer_.size();
-    buffer_.resize(before + std::min<std::uint64_t>(size_ - read_, part_));
+    std::memmove(buffer_.data(), buffer_.data() + begin_, filled_ - begin_);
+    filled_ -= std::exchange(begin_, 0);
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(size_ - read_, part_));
     part_ = largest_part;
-    const ssize_t count = read_at(descriptor_, buffer_.data() + before, buffer_.size() - before, read_);
+    if (buffer_.size() < filled_ + wanted) { buffer_.resize(filled_ + wanted); }
+    const ssize_t count = read_at(descriptor_, buffer_.data() + filled_, wanted, read_);
     if (count < 0) { error_ = errno; }
     if (count == 0) { error_ = EIO; }  // The file was cut while it was read.
-    buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    read_ += static_cast<std::uint64_t>(std::max<ssize_t>(count, 0));
+    const auto added = static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+    filled_ += added;
+    read_ += added;
     return count > 0;
 }
 

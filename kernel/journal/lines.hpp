@@ -41,12 +41,15 @@ public:
 
 private:
     bool fill();
+    /// The bytes in the buffer from the next line on.
+    [[nodiscard]] std::string_view unread() const noexcept { return std::string_view(buffer_).substr(begin_, filled_ - begin_); }
 
     int descriptor_;
     std::uint64_t size_;
-    std::uint64_t read_;    ///< The file up to here is, or was, in the buffer.
-    std::uint64_t offset_;  ///< Offset of the next line.
-    std::string buffer_;
+    std::uint64_t read_;              ///< The file up to here is, or was, in the buffer.
+    std::uint64_t offset_;            ///< Offset of the next line.
+    std::string buffer_;              ///< Grows only.
+    std::size_t filled_ = 0;          ///< Bytes of the buffer that were read from the file.
     std::size_t begin_ = 0;           ///< Start in the buffer of the line returned last.
     std::size_t used_ = 0;            ///< Bytes of that line.
     std::size_t part_ = 16UL << 10U;  ///< Size of the next read. The first is small, for a reader that wants only one record.
