@@ -7,15 +7,18 @@
 
 namespace agentforge::kernel {
 
-Result<TaskOverviews::Listing> TaskOverviews::list() {
-    AF_TRY(TaskListing found, store_.list());
+Result<TaskOverviews::Listing> TaskOverviews::list(const std::function<bool(const TaskOverview&)>& is_wanted, std::size_t limit) {
+    AF_TRY(TaskListing found, store_.list({}, 0, limit));
     const AnsweredQuestions answered = EscalationStore(store_.root().parent_path()).answered();
     Listing listing;
     listing.problems = std::move(found.problems);
-    listing.tasks.reserve(found.tasks.size());
-    const auto add = [&listing](TaskOverview overview) {
+    if (limit == 0) { listing.tasks.reserve(found.tasks.size()); }
+    const auto add = [&](TaskOverview overview) {
         listing.counts.take(overview);
-        listing.tasks.push_back(std::move(overview));
+        ++listing.total;
+        if (is_wanted && !is_wanted(overview)) { return; }
+        ++listing.wanted;
+        if (limit == 0 || listing.tasks.size() < limit) { listing.tasks.push_back(std::move(overview)); }
     };
     const auto project = [&](const std::string& id, const Error& problem) {
         followed_.erase(id);
@@ -42,6 +45,13 @@ Result<TaskOverviews::Listing> TaskOverviews::list() {
         add(std::move(overview));
     }
     for (const auto& [id, problem] : found.damaged) { project(id, problem); }
+    for (const auto& [status, tasks] : found.left_out) {
+        TaskOverview ended;
+        ended.summary.status = status;
+        listing.counts.conditions[state_name(ended)] += tasks;
+        listing.total += tasks;
+        listing.wanted += !is_wanted || is_wanted(ended) ? tasks : 0;
+    }
     return listing;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,14 +22,17 @@ public:
     explicit TaskOverviews(const std::filesystem::path& agentforge_directory) : store_(agentforge_directory) {}
 
     struct Listing {
-        /// Newest first, including those that cannot be read. Fields that only the journal has (stages, question, activity) are
-        /// empty.
+        /// The newest of the wanted tasks, newest first, including those that cannot be read. Fields that only the journal has
+        /// (stages, question, activity) are empty.
         std::vector<TaskOverview> tasks;
         TaskCounts counts;            ///< Counts over all tasks.
+        std::size_t total = 0;        ///< Number of all tasks.
+        std::size_t wanted = 0;       ///< Number of the wanted tasks.
         std::vector<Error> problems;  ///< One for each folder that is not a readable task.
     };
-    /// Errors: those of TaskStore::list.
-    [[nodiscard]] Result<Listing> list();
+    /// Lists the tasks that `is_wanted` accepts (none: all), at most `limit` of them (0: all). With a limit, `is_wanted` may ask
+    /// only for the state of an ended task. Errors: those of TaskStore::list.
+    [[nodiscard]] Result<Listing> list(const std::function<bool(const TaskOverview&)>& is_wanted = {}, std::size_t limit = 0);
     /// Adds the facts from the journal to a listed task. If the journal cannot be read: projected_task. Returns a task that has
     /// ended or that was listed with a problem unchanged.
     [[nodiscard]] TaskOverview with_journal_facts(TaskOverview listed);

@@ -79,28 +79,33 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 /// True if this machine wrote the journal up to `record` (null: all of it): it leads without a gap to a record that OwnJournal
 /// names. Errors: AF-TASK-018.
 Result<bool> wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* record) {
-    constexpr int most_rounds = 5;  // The task may be running.
     const OwnJournal own(store.own_journals(), task.root.filename().string());
     const auto files = Journal::files(task.journal());
     if (!files.ok()) { return false; }
     // An offset in a journal that this one continues is not one in its own file.
-    const JournalOffset at = record != nullptr && files->size() == 1 ? record->at : 0;
-    for (int round = 0; round < most_rounds; ++round) {
+    JournalOffset at = record != nullptr && files->size() == 1 ? record->at : 0;
+    std::string first = record != nullptr ? record->hash : std::string();  // Of the next record to read. Empty: any.
+    // The task may be running: then its note is about a later record than the last one that was read.
+    for (;;) {
         std::string head;
         bool is_whole = true;
+        JournalOffset end = 0;
         const auto read = JournalTail::read_from(task.journal(), at, [&](const Record& next) {
             if (record != nullptr && next.seq < record->seq) { return true; }
-            const bool is_first = head.empty();
             // From the first record on, the journal verifies the links itself.
-            is_whole = is_first ? record == nullptr || next.hash == record->hash : at == 0 || next.previous() == head;
+            is_whole = head.empty() ? first.empty() || next.hash == first : at == 0 || next.previous() == head;
             head = next.hash;
+            end = next.at;
             return is_whole;
         });
         if (!read.ok() || !is_whole || head.empty()) { return false; }
         AF_TRY(const bool is_own, own.has_written(head));
         if (is_own) { return true; }
+        const bool is_at_its_end = end == at || end == 0;
+        if (is_at_its_end) { return false; }
+        at = end;
+        first = head;
     }
-    return false;
 }
 
 JournalDisk& disk_of(const TaskStore& store) {

@@ -69,30 +69,37 @@ ListingCache ListingCache::load(const std::filesystem::path& file) {
     const bool known = reader.take(header) && header.magic == expected.magic;
     if (known) { sum.add(whole.data() + sizeof header, whole.size() - sizeof header); }
     if (!known || sum.value() != header.sum || header.entries > whole.size()) { return {}; }
-    cache.entries_.reserve(header.entries);
+    cache.lines_.reserve(header.entries);
     for (std::uint64_t index = 0; index < header.entries; ++index) {
-        Entry entry;
-        if (!reader.take(entry.stamp)) { return {}; }
-        entry.begin = reader.position();
-        std::string_view id;
-        std::string_view text;
-        for (std::size_t field = 0; field < texts.size(); ++field) {
-            if (!reader.take_text(field == 0 ? id : text)) { return {}; }
+        Line line;
+        if (!reader.take(line.stamp)) { return {}; }
+        line.begin = reader.position();
+        std::string_view waiting_for;
+        for (const auto field : texts) {
+            std::string_view text;
+            if (!reader.take_text(text)) { return {}; }
+            if (field == &TaskSummary::task_id) { line.task_id = text; }
+            if (field == &TaskSummary::status) { line.status = text; }
+            if (field == &TaskSummary::created_at) { line.created_at = text; }
+            if (field == &TaskSummary::waiting_for) { waiting_for = text; }
         }
-        cache.entries_.emplace(id, entry);
+        line.has_ended = is_end(line.status) && waiting_for.empty();
+        cache.lines_.emplace(line.task_id, line);
     }
     return reader.position() == whole.size() ? std::move(cache) : ListingCache();
 }
 
-std::optional<TaskSummary> ListingCache::find(std::string_view task_id, const JournalStamp& stamp) const {
-    const auto found = entries_.find(task_id);
-    if (found == entries_.end() || found->second.stamp != stamp) { return std::nullopt; }
-    CacheReader reader(*bytes_, found->second.begin);
+const ListingCache::Line* ListingCache::find(std::string_view task_id, const JournalStamp& stamp) const {
+    const auto found = lines_.find(task_id);
+    return found != lines_.end() && found->second.stamp == stamp ? &found->second : nullptr;
+}
+
+TaskSummary ListingCache::summary(const Line& line) const {
+    CacheReader reader(*bytes_, line.begin);
     TaskSummary summary;
     std::string_view text;
     for (const auto field : texts) {
-        if (!reader.take_text(text)) { return std::nullopt; }
-        summary.*field = text;
+        if (reader.take_text(text)) { summary.*field = text; }
     }
     return summary;
 }

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,8 +40,18 @@ class ListingCache {
 public:
     /// Reads the file. If it cannot be used, the cache is empty.
     [[nodiscard]] static ListingCache load(const std::filesystem::path& file);
-    /// Returns the entry of a task if its journal is still the same.
-    [[nodiscard]] std::optional<TaskSummary> find(std::string_view task_id, const JournalStamp& stamp) const;
+    /// What a listing needs of a task before it knows whether it shows the task. Valid as long as the cache.
+    struct Line {
+        JournalStamp stamp;
+        std::string_view task_id;
+        std::string_view status;
+        std::string_view created_at;
+        bool has_ended = false;
+        std::size_t begin = 0;  ///< Start of its texts in the file.
+    };
+    /// Returns the line of a task if its journal is still the same, else null.
+    [[nodiscard]] const Line* find(std::string_view task_id, const JournalStamp& stamp) const;
+    [[nodiscard]] TaskSummary summary(const Line& line) const;
 
     struct Kept {
         JournalStamp stamp;
@@ -53,12 +62,8 @@ public:
     static void save(const std::filesystem::path& file, const std::vector<Kept>& entries);
 
 private:
-    struct Entry {
-        JournalStamp stamp;
-        std::size_t begin = 0;  ///< Start of its texts in `bytes_`.
-    };
     std::unique_ptr<const std::string> bytes_;
-    std::unordered_map<std::string_view, Entry> entries_;  ///< Views into `bytes_`.
+    std::unordered_map<std::string_view, Line> lines_;  ///< By task. Views into `bytes_`.
 };
 
 }  // namespace agentforge::kernel

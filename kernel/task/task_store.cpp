@@ -3,9 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <future>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -63,6 +69,10 @@ Result<std::vector<Entry>> entries_of(const fs::path& folder) {
         struct stat status {};
         return ::fstatat(::dirfd(directory), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
     };
+    struct stat folder_status {};
+    if (::fstat(::dirfd(directory), &folder_status) == 0) {
+        entries.reserve(std::min<std::size_t>(folder_status.st_nlink, 100'000));  // Most file systems count the folders there.
+    }
     errno = 0;
     for (;;) {
         const dirent* const entry = ::readdir(directory);
@@ -490,9 +500,9 @@ Error not_a_tasks_folder(const fs::path& entry) {
                  sanitize_utf8(entry.string()), "Move it away; only tasks belong here.", ErrorKind::invalid};
 }
 
-bool has_ended(const TaskSummary& task) {
-    return task.status == "completed" || task.status == "failed" || task.status == "aborted";
-}
+bool is_end(std::string_view status) noexcept { return status == "completed" || status == "failed" || status == "aborted"; }
+
+bool has_ended(const TaskSummary& task) { return is_end(task.status); }
 
 namespace {
 
@@ -573,26 +583,79 @@ std::optional<JournalStamp> stamp_of(int tasks, const std::string& name) {
     return JournalStamp(st);
 }
 
+struct CachedListing {
+    ListingCache cache;
+    std::vector<std::optional<JournalStamp>> stamps;  ///< Of each task's journal.
+};
+
+/// Reads the cache and the journals' stamps on two threads: with ten thousand tasks, this takes most of a listing's time.
+CachedListing cached_listing(const fs::path& cache_file, int folder, const std::vector<std::string>& names) {
+    constexpr std::size_t at_once = 128;
+    CachedListing read{.cache = {}, .stamps = std::vector<std::optional<JournalStamp>>(names.size())};
+    std::atomic<std::size_t> next = 0;
+    const auto read_stamps = [&] {
+        for (std::size_t first = next.fetch_add(at_once); first < names.size(); first = next.fetch_add(at_once)) {
+            const std::size_t end = std::min(first + at_once, names.size());
+            for (std::size_t task = first; task < end; ++task) { read.stamps[task] = stamp_of(folder, names[task]); }
+        }
+    };
+    // If there can be no other thread, `get` runs it on this one.
+    auto other = std::async(std::launch::async | std::launch::deferred, [&] {
+        read.cache = ListingCache::load(cache_file);
+        read_stamps();
+    });
+    read_stamps();
+    other.get();
+    return read;
+}
+
 /// Reads the tasks of a listing, from the cache where their journals are unchanged.
 class ListingReader {
 public:
-    ListingReader(const TaskStore& store, const fs::path& root, std::size_t tasks)
+    ListingReader(const TaskStore& store, const fs::path& root, const std::vector<std::string>& names)
         : store_(store),
           folder_(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
           cache_file_(root / listing_file),
-          keeps_(tasks >= few_tasks && folder_.valid()),
-          cache_(keeps_ ? ListingCache::load(cache_file_) : ListingCache()) {
-        tasks_.reserve(tasks);  // The kept entries point into it.
+          keeps_(names.size() >= few_tasks && folder_.valid()),
+          names_(names) {
+        if (keeps_) {
+            cached_ = cached_listing(cache_file_, folder_.get(), names);
+        } else {
+            cached_.stamps.resize(names.size());
+        }
     }
 
-    /// Adds the task of this name, or its problem to the listing. Call it at most as often as given to the constructor.
-    void add(const std::string& name, TaskListing& listing) {
-        const auto stamp = keeps_ ? stamp_of(folder_.get(), name) : std::nullopt;
-        if (auto known = stamp ? cache_.find(name, *stamp) : std::nullopt) {
-            tasks_.push_back(std::move(*known));
-            kept_.push_back({*stamp, &tasks_.back()});
-            return;
+    /// Adds the tasks, or their problems, to the listing. `most_ended`: see TaskStore::list.
+    void read(TaskListing& listing, std::size_t most_ended) {
+        if (most_ended == 0) { tasks_.reserve(names_.size()); }
+        std::map<std::string_view, std::vector<const ListingCache::Line*>> ended;  // By status.
+        for (std::size_t place = 0; place < names_.size(); ++place) {
+            const auto& stamp = cached_.stamps[place];
+            const ListingCache::Line* const known = stamp ? cached_.cache.find(names_[place], *stamp) : nullptr;
+            if (known == nullptr) {
+                read_unknown(place, listing);
+            } else if (known->has_ended) {
+                ended[known->status].push_back(known);
+            } else {
+                tasks_.push_back(cached_.cache.summary(*known));
+            }
         }
+        const bool saves = unknown_ >= many_unknown;
+        for (auto& [status, lines] : ended) {
+            if (!saves && most_ended != 0 && lines.size() > most_ended) {
+                listing.left_out[std::string(status)] = lines.size() - most_ended;
+                keep_newest(lines, most_ended);
+            }
+            for (const ListingCache::Line* line : lines) { tasks_.push_back(cached_.cache.summary(*line)); }
+        }
+        if (saves) { save_cache(); }
+        listing.tasks = std::move(tasks_);
+    }
+
+private:
+    void read_unknown(std::size_t place, TaskListing& listing) {
+        const std::string& name = names_[place];
+        const auto stamp = std::exchange(cached_.stamps[place], std::nullopt);
         auto found = read_task(store_, name);
         if (!found.ok()) {
             listing.problems.push_back(found.error());
@@ -606,43 +669,72 @@ public:
         tasks_.push_back(std::move(found->summary));
         // If the task continued meanwhile, it is unknown which state of the journal was read.
         if (stamp && tasks_.back().from_journal && stamp_of(folder_.get(), name) == stamp) {
-            kept_.push_back({*stamp, &tasks_.back()});
+            cached_.stamps[place] = stamp;
             ++unknown_;
         }
     }
 
-    /// Saves the cache if many tasks were not in it, and moves the tasks out.
-    std::vector<TaskSummary> finish() {
-        if (unknown_ >= many_unknown) { ListingCache::save(cache_file_, kept_); }
-        return std::move(tasks_);
+    static void keep_newest(std::vector<const ListingCache::Line*>& lines, std::size_t most) {
+        std::ranges::nth_element(lines, lines.begin() + static_cast<std::ptrdiff_t>(most), [](const auto* a, const auto* b) {
+            return std::tie(a->created_at, a->task_id) > std::tie(b->created_at, b->task_id);
+        });
+        lines.resize(most);
     }
 
-private:
+    void save_cache() const {
+        std::unordered_map<std::string_view, const TaskSummary*> summaries;
+        for (const TaskSummary& task : tasks_) { summaries.emplace(task.task_id, &task); }
+        std::vector<ListingCache::Kept> kept;
+        for (std::size_t place = 0; place < names_.size(); ++place) {
+            const auto found = summaries.find(names_[place]);
+            if (found != summaries.end() && cached_.stamps[place]) { kept.push_back({*cached_.stamps[place], found->second}); }
+        }
+        ListingCache::save(cache_file_, kept);
+    }
+
     const TaskStore& store_;
     FileDescriptor folder_;
     fs::path cache_file_;
     bool keeps_;
-    ListingCache cache_;
+    const std::vector<std::string>& names_;
+    CachedListing cached_;
     std::vector<TaskSummary> tasks_;
-    std::vector<ListingCache::Kept> kept_;
     std::size_t unknown_ = 0;
 };
 
+/// Sorts numbers and then moves each task once: a task has many texts.
+void sort_newest_first(std::vector<TaskSummary>& tasks) {
+    std::vector<std::size_t> order(tasks.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::sort(order.begin(), order.end(), [&](std::size_t one, std::size_t other) {
+        const TaskSummary& a = tasks[one];
+        const TaskSummary& b = tasks[other];
+        return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
+    });
+    for (std::size_t first = 0; first < order.size(); ++first) {
+        if (order[first] == first) { continue; }
+        TaskSummary moved = std::move(tasks[first]);
+        std::size_t place = first;
+        while (order[place] != first) {
+            tasks[place] = std::move(tasks[order[place]]);
+            place = std::exchange(order[place], place);
+        }
+        tasks[place] = std::move(moved);
+        order[place] = place;
+    }
+}
+
 }  // namespace
 
-Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit) const {
+Result<TaskListing> TaskStore::list(const std::optional<std::string>& status, std::size_t limit, std::size_t most_ended) const {
     AF_TRY(TaskFolders folders_here, folders());
     TaskListing listing;
     listing.problems = std::move(folders_here.problems);
-    ListingReader reader(*this, root_, folders_here.ids.size());
-    for (const auto& name : folders_here.ids) { reader.add(name, listing); }
-    listing.tasks = reader.finish();
+    ListingReader(*this, root_, folders_here.ids).read(listing, most_ended);
     if (status) {
         std::erase_if(listing.tasks, [&](const TaskSummary& task) { return task.status != *status; });
     }
-    std::sort(listing.tasks.begin(), listing.tasks.end(), [](const TaskSummary& a, const TaskSummary& b) {
-        return a.created_at != b.created_at ? a.created_at > b.created_at : a.task_id > b.task_id;
-    });
+    sort_newest_first(listing.tasks);
     std::sort(listing.problems.begin(), listing.problems.end(), [](const Error& a, const Error& b) { return a.where < b.where; });
     if (limit != 0 && listing.tasks.size() > limit) {
         listing.tasks.erase(listing.tasks.begin() + static_cast<std::ptrdiff_t>(limit), listing.tasks.end());
@@ -679,7 +771,7 @@ Result<std::string> TaskStore::resolve(std::string_view abbreviation) const {
 }
 
 std::size_t TaskStore::active_count() const {
-    const auto listing = list();
+    const auto listing = list({}, 0, 1);
     if (!listing.ok()) { return 0; }
     const auto& tasks = listing->tasks;
     return static_cast<std::size_t>(std::count_if(tasks.begin(), tasks.end(), [&](const TaskSummary& task) {

@@ -40,11 +40,14 @@ struct TaskState;
 
 [[nodiscard]] TaskSummary summary_of(const TaskState& state);
 /// True for completed, failed and aborted.
+[[nodiscard]] bool is_end(std::string_view status) noexcept;
 [[nodiscard]] bool has_ended(const TaskSummary& task);
 
 struct TaskListing {
     std::vector<TaskSummary> tasks;  ///< Latest first.
-    std::vector<Error> problems;     ///< One for each folder that cannot be read. None is dropped silently.
+    /// Number of ended tasks that were only counted, by status.
+    std::map<std::string, std::size_t> left_out;
+    std::vector<Error> problems;  ///< One for each folder that cannot be read. None is dropped silently.
     /// Those of `problems` that belong to a task: why its journal cannot be read (TaskStore::damage), by the task's id. A task
     /// that is not in `tasks` has no readable `state.yaml` either.
     std::map<std::string, Error> damaged;
@@ -101,10 +104,12 @@ public:
                                           Durability durability = Durability::cached) const;
     /// Errors: `not_found` AF-TASK-002, `corrupt` AF-TASK-004 (then fold the journal).
     [[nodiscard]] Result<json::object> load_state(std::string_view task_id) const;
-    /// Lists tasks, filtered by status if given. Compares the end of each journal with `state.yaml`. Verifies the whole journal
-    /// of an ended task only if it was written to after that. From 32 tasks on, caches what it read in `tasks/.listing`; an entry
-    /// is ignored if the task's journal has changed since. Lists 10,000 tasks in less than 100 ms.
-    [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0) const;
+    /// Lists tasks, filtered by status if given, at most `limit` of them (0: all). Compares the end of each journal with
+    /// `state.yaml`. Verifies the whole journal of an ended task only if it was written to after that. From 32 tasks on, caches
+    /// what it read in `tasks/.listing`; an entry is ignored if the task's journal has changed since. `most_ended`: the caller
+    /// needs only so many ended tasks of each status, the newest; others may be left out (0: none are).
+    [[nodiscard]] Result<TaskListing> list(const std::optional<std::string>& status = {}, std::size_t limit = 0,
+                                           std::size_t most_ended = 0) const;
     /// Expands an abbreviation to a whole id, as `ids_named` reads it. Errors: `not_found` AF-TASK-002, also for one that is too
     /// short; `conflict` AF-TASK-020, naming the candidates; `invalid` AF-TASK-009 only a link or a file has this name.
     [[nodiscard]] Result<std::string> resolve(std::string_view abbreviation) const;

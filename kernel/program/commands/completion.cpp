@@ -27,7 +27,7 @@ constexpr std::size_t most_tasks = 200;  ///< The newest ones; nobody chooses am
 
 std::vector<std::string> task_ids(const ProjectPlace& place) {
     std::vector<std::string> names;
-    const auto listing = TaskStore(place.agentforge).list({}, most_tasks);
+    const auto listing = TaskStore(place.agentforge).list({}, most_tasks, most_tasks);
     if (listing.ok()) {
         for (const TaskSummary& task : listing->tasks) { names.push_back(task.task_id); }
     }

@@ -112,7 +112,7 @@ Result<std::string> task_or_newest_that(Program& program, const TaskStore& tasks
 
 Result<std::string> task_or_newest(Program& program, const TaskStore& tasks, const std::string& named) {
     if (!named.empty()) { return resolve_task(tasks, named); }
-    AF_TRY(const TaskListing listing, tasks.list({}, 1));
+    AF_TRY(const TaskListing listing, tasks.list({}, 1, 1));
     if (listing.tasks.empty()) { return no_task_yet(tasks); }
     return taken(program, listing.tasks.front(), listing.tasks.front().status);
 }

@@ -51,19 +51,20 @@ TaskOverviews& overviews_of(SeenRepositories& seen, const std::filesystem::path&
 Result<ShownTasks> listing_of(Program& program, SeenRepositories& seen, const std::filesystem::path& root, std::string name,
                               const TaskListOptions& options) {
     TaskOverviews& overviews = overviews_of(seen, root);
-    AF_TRY(TaskOverviews::Listing all, overviews.list());
+    AF_TRY(TaskOverviews::Listing all,
+           overviews.list([&](const TaskOverview& task) { return is_wanted(task, options); }, options.limit));
     std::set<std::string> object;  // Each problem is shown once.
     const auto tell = [&](const Error& problem) {
         const std::string text = printable_lines(problem.to_string());
         if (object.insert(text).second) { program.err << "agentforge: " << text << "\n"; }
     };
     for (const Error& problem : all.problems) { tell(problem); }
-    ShownTasks found{
-        .root = root, .name = std::move(name), .counts = all.counts, .total = all.tasks.size(), .shown = {}, .wanted = 0};
-    found.shown = std::move(all.tasks);  // Thousands of tasks are not copied.
-    std::erase_if(found.shown, [&](const TaskOverview& task) { return !is_wanted(task, options); });
-    found.wanted = found.shown.size();
-    if (options.limit != 0 && found.wanted > options.limit) { found.shown.resize(options.limit); }
+    ShownTasks found{.root = root,
+                     .name = std::move(name),
+                     .counts = std::move(all.counts),
+                     .total = all.total,
+                     .shown = std::move(all.tasks),
+                     .wanted = all.wanted};
     for (TaskOverview& task : found.shown) {
         task = overviews.with_journal_facts(std::move(task));
         if (const auto& problem = task.problem) {

@@ -160,21 +160,22 @@ class ProgramTest(unittest.TestCase):
             shutil.rmtree(kept)
         super().tearDownClass()
 
-    def deliver(self, *arguments):
+    def deliver(self, *arguments, transcript=TRANSCRIPT):
         """Delivers the example's task, once for each class: later tests with the same arguments get a copy of its folder, in the same place."""
         if "kept_deliveries" not in type(self).__dict__:
             type(self).kept_deliveries = {}
-        if arguments in self.kept_deliveries:
+        wanted = (arguments, str(transcript))
+        if wanted in self.kept_deliveries:
             self._remove()
-            kept, fields = self.kept_deliveries[arguments]
+            kept, fields = self.kept_deliveries[wanted]
             vars(self).update(copy.deepcopy(fields))
             shutil.copytree(kept, self.folder, symlinks=True)
             return
-        self.assert_code(self.start(*arguments), 0)
+        self.assert_code(self.start(*arguments, transcript=transcript), 0)
         kept = self.folder.with_name(self.folder.name + "-delivered")
         shutil.copytree(self.folder, kept, symlinks=True)
-        places = ("folder", "home", "state", "environment", "repository", "transcript_arguments")
-        self.kept_deliveries[arguments] = (kept, {name: copy.deepcopy(vars(self)[name]) for name in places})
+        fields = {name: value for name, value in vars(self).items() if not name.startswith("_") and isinstance(value, (str, pathlib.Path, dict, list))}
+        self.kept_deliveries[wanted] = (kept, copy.deepcopy(fields))
 
     def _remove(self):
         for root, folders, _ in os.walk(self.folder):

@@ -568,7 +568,7 @@ class TestAuditOfAForgedProof(SignedAuditTest, ForgedArchiveTest):
 
     def setUp(self):
         super().setUp()
-        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.deliver(transcript=short_transcript())
         self.id = self.task()
         self.branch = f"agentforge/{self.id}"
         self.commit = self.git("rev-parse", self.branch).strip()

@@ -13,7 +13,7 @@ class ForkTest(ProgramTest):
     def setUp(self):
         super().setUp()
         self.make_repository()
-        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.deliver(transcript=short_transcript())
         self.parent = self.task()
 
     def newest(self, known):

@@ -16,7 +16,7 @@ class ReplayTest(ProgramTest):
     def setUp(self):
         super().setUp()
         self.make_repository()
-        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.deliver(transcript=short_transcript())
         self.recorded = self.task()
 
     def refs(self):
@@ -257,7 +257,7 @@ class TestReplayOfADeliveryWithHooks(ProgramTest):
         self.hook.parent.mkdir(exist_ok=True)
         self.hook.write_text("#!/bin/sh\nexit 0\n")
         self.hook.chmod(0o755)
-        self.assert_code(self.start(transcript=short_transcript()), 0)
+        self.deliver(transcript=short_transcript())
 
     def test_the_other_gates_are_judged_again(self):
         (judged,) = self.assert_code(self.run_program("replay", self.task(), "--rejudge", "--json"), 0).json["tasks"]

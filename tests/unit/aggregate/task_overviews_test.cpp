@@ -12,6 +12,7 @@
 #include "aggregate/aggregator.hpp"
 #include "aggregate/set_figures.hpp"
 #include "aggregate/set_watch.hpp"
+#include "base/text.hpp"
 #include "escalation/escalation_store.hpp"
 #include "unit/aggregate/kept_journal.hpp"
 
@@ -65,6 +66,35 @@ TEST_F(Overviews, an_answered_task_is_not_waiting_and_can_be_resumed) {
     ASSERT_EQ(changes.size(), 1U);
     EXPECT_EQ(changes[0].state, "paused");
     EXPECT_TRUE(to_json(*aggregator.tasks().at(0), {}).at("status").at("answered").as_bool());
+}
+
+/// Makes ended tasks, so many that a listing is kept for the next.
+void make_ended_tasks(const fs::path& tasks, int count) {
+    for (int index = 0; index < count; ++index) {
+        const std::string id = "task-20260102-" + std::to_string(1000 + index);
+        fs::create_directories(tasks / id);
+        std::ofstream(tasks / id / "actions.yaml") << "- {\"seq\": 1, \"hash\": \"" << std::string(64, 'a') << "\"}\n";
+        std::ofstream(tasks / id / "state.yaml") << to_json_line(
+            json::object{{"task_id", id}, {"status", index % 3 == 0 ? "failed" : "completed"}, {"hash", std::string(64, 'a')}});
+    }
+}
+
+TEST_F(Overviews, count_the_tasks_that_a_limit_leaves_out) {
+    make_ended_tasks(agentforge_ / "tasks", 60);
+    TaskOverviews overviews(agentforge_);
+    ASSERT_TRUE(overviews.list().ok());
+    const auto is_failed = [](const TaskOverview& task) { return state_name(task) == "failed"; };
+    const auto all = overviews.list(is_failed);
+    const auto few = overviews.list(is_failed, 5);
+    ASSERT_TRUE(all.ok() && few.ok());
+    EXPECT_EQ(few->counts.conditions, (std::map<std::string, std::uint64_t>{{"completed", 40}, {"failed", 20}}));
+    EXPECT_EQ(few->counts.conditions, all->counts.conditions);
+    EXPECT_EQ(few->total, 60U);
+    EXPECT_EQ(few->wanted, 20U);
+    ASSERT_EQ(few->tasks.size(), 5U);
+    for (std::size_t index = 0; index < 5; ++index) {
+        EXPECT_EQ(few->tasks[index].summary.task_id, all->tasks[index].summary.task_id);
+    }
 }
 
 /// A task whose question has a file with these lines as its answer.

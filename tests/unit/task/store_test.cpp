@@ -419,7 +419,7 @@ protected:
     [[nodiscard]] bool is_cached(int index) const {
         struct stat journal {};
         return ::stat(store_.paths(name(index)).journal().c_str(), &journal) == 0 &&
-               ListingCache::load(cache()).find(name(index), JournalStamp(journal)).has_value();
+               ListingCache::load(cache()).find(name(index), JournalStamp(journal)) != nullptr;
     }
     void lie(int index) {
         auto state = store_.load_state(name(index));
@@ -439,6 +439,22 @@ TEST_F(ListingTest, is_cached_for_the_next) {
     EXPECT_TRUE(fs::exists(cache()));
     lie(7);
     EXPECT_EQ(status_of(7), "running") << "its journal is the same, so its state need not be read";
+}
+
+TEST_F(ListingTest, only_counts_ended_tasks_that_the_caller_does_not_need) {
+    ASSERT_TRUE(store_.list().ok());
+    const auto listing = store_.list({}, 0, 3);
+    ASSERT_TRUE(listing.ok());
+    std::vector<std::string> listed;
+    for (const TaskSummary& task : listing->tasks) { listed.push_back(task.task_id); }
+    EXPECT_EQ(listed, (std::vector<std::string>{name(7), name(31), name(30), name(29)}))
+        << "the newest, and the one that is open";
+    EXPECT_EQ(listing->left_out, (std::map<std::string, std::size_t>{{"completed", count - 4}}));
+}
+
+TEST_F(ListingTest, saves_each_task_though_the_caller_needs_few) {
+    ASSERT_TRUE(store_.list({}, 0, 1).ok());
+    for (int index = 0; index < count; ++index) { EXPECT_TRUE(is_cached(index)) << index; }
 }
 
 TEST_F(ListingTest, rereads_a_task_whose_journal_grew) {
