@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads `state.yaml`, the projection of a task's journal. Private to kernel/task.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "task/task_store.hpp"
+
+namespace agentforge::kernel {
+
+/// Errors: those of read_file; `corrupt` AF-TASK-004.
+[[nodiscard]] Result<json::object> read_state(const std::filesystem::path& path);
+
+struct ProjectedSummary {
+    TaskSummary summary;
+    std::string hash;  ///< Hash of the last record in the projection.
+};
+/// Reads the few texts that a listing shows, and skips the rest without building it: with a thousand tasks, that would take most
+/// of the time. Errors: those of read_state.
+[[nodiscard]] Result<ProjectedSummary> read_summary(const std::filesystem::path& path);
+
+/// Returns AF-TASK-004: the state in this task's folder names another one.
+[[nodiscard]] Error state_of_another(const TaskPaths& place, std::string_view task_id, std::string_view named);
+
+}  // namespace agentforge::kernel
