@@ -253,6 +253,7 @@ READERS = {
     "kernel/task/journal_fold": "folds a journal in parts, with its snapshot",
     "kernel/task/step_index": "finds the record of a step",
     "kernel/task/task_store": "opens a journal: whose it is",
+    "kernel/task/task_listing": "verifies a journal that is newer than its state",
     "kernel/pipeline/task_session": "opens a task: folds its journal",
     "kernel/aggregate/followed_task": "folds a journal that another process writes",
     "kernel/aggregate/overview": "takes the newest action and tests while that journal is folded",
