@@ -39,11 +39,11 @@ Result<void> keep_trees(const Repository& repository, const TaskState& state) {
     return keep_uncommitted_base(repository, state.task_id, state.base_commit);
 }
 
-/// Returns the record of a task's step.
+/// Returns the record of a task's step. Uses the snapshot and the index, so it rarely reads the whole journal.
 Result<Record> step_of(const TaskStore& tasks, std::string_view task_id, std::uint64_t step) {
+    AF_TRY(const TaskState state, tasks.state(task_id));
     AF_TRY(std::optional<Record> found, StepIndex(tasks.paths(task_id).journal()).find(step));
     if (found) { return std::move(*found); }
-    AF_TRY(const TaskState state, tasks.state(task_id));
     return Error{
         "AF-TASK-017",
         "task " + std::string(task_id) + " has no step " + std::to_string(step) + "; it has " + std::to_string(state.steps), "",
