@@ -97,7 +97,8 @@ template <Described T>
 class Reader {
 public:
     /// `finds_unknown`: looks for keys that no struct knows, which takes time.
-    explicit Reader(const json::object& object, bool finds_unknown = false) : object_(&object), finds_unknown_(finds_unknown) {}
+    explicit Reader(const json::object& object, bool finds_unknown = false)
+        : object_(&object), finds_unknown_(finds_unknown), last_(object.begin()) {}
 
     /// `Others`: structs whose keys the object has, too.
     template <Described T, Described... Others>
@@ -105,8 +106,9 @@ public:
         T out{};
         read_into(out);
         if (!finds_unknown_) { return out; }
-        for (const auto& [key, value] : *object_) {
-            if (unknown_.empty() && !has_key<T>(key) && !(has_key<Others>(key) || ...)) { unknown_ = key; }
+        for (std::size_t place = 0; place < object_->size(); ++place) {
+            const std::string_view key = (object_->begin() + place)->key();
+            if (unknown_.empty() && !was_found(place) && !has_key<T>(key) && !(has_key<Others>(key) || ...)) { unknown_ = key; }
         }
         return out;
     }
@@ -154,13 +156,13 @@ private:
     void field(std::string_view key, json::value& out);
     template <Described T>
     void field(std::string_view key, T& out) {
-        const json::value* value = object_->if_contains(key);
+        const json::value* value = find(key);
         if (value == nullptr || !value->is_object()) { return miss(key, "a map"); }
         out = part<T>(value->get_object());
     }
     template <Described T>
     void field(std::string_view key, std::vector<T>& out) {
-        const json::value* value = object_->if_contains(key);
+        const json::value* value = find(key);
         if (value == nullptr || !value->is_array()) { return miss(key, "a list of maps"); }
         for (const json::value& item : value->get_array()) {
             if (!item.is_object()) { return miss(key, "a list of maps"); }
@@ -169,7 +171,7 @@ private:
     }
     template <Described T>
     void field(std::string_view key, std::map<std::string, T>& out) {
-        const json::value* value = object_->if_contains(key);
+        const json::value* value = find(key);
         if (value == nullptr || !value->is_object()) { return miss(key, "a map of maps"); }
         for (const auto& [name, item] : value->get_object()) {
             if (!item.is_object()) { return miss(key, "a map of maps"); }
@@ -184,12 +186,18 @@ private:
         if (unknown_.empty()) { unknown_ = inner.unknown_; }
         return out;
     }
-    [[nodiscard]] bool given(std::string_view key) const;
+    /// Looks first at the member that was found last, and at the one after it: members are written in the order in which a struct
+    /// lists them.
+    [[nodiscard]] const json::value* find(std::string_view key);
+    [[nodiscard]] bool given(std::string_view key);
+    [[nodiscard]] bool was_found(std::size_t place) const noexcept { return place < 64 && (found_ >> place & 1U) != 0; }
     void miss(std::string_view key, std::string_view wanted);
     void check_word(const Words& words);
 
     const json::object* object_;
     bool finds_unknown_;
+    json::object::const_iterator last_;  ///< The member that was found last.
+    std::uint64_t found_ = 0;            ///< A bit for each of the first 64 members that was found.
     std::string problem_;
     std::string unknown_;
 };

@@ -11,8 +11,19 @@
 
 namespace agentforge::kernel::records {
 
-bool Reader::given(std::string_view key) const {
-    const json::value* value = object_->if_contains(key);
+const json::value* Reader::find(std::string_view key) {
+    const auto end = object_->end();
+    auto at = last_;
+    if (at != end && at->key() != key) { ++at; }
+    if (at == end || at->key() != key) { at = object_->find(key); }
+    if (at == end) { return nullptr; }
+    last_ = at;
+    if (const auto place = at - object_->begin(); place < 64) { found_ |= std::uint64_t{1} << static_cast<unsigned>(place); }
+    return &at->value();
+}
+
+bool Reader::given(std::string_view key) {
+    const json::value* value = find(key);
     return value != nullptr && !value->is_null();
 }
 
@@ -33,7 +44,7 @@ void Reader::check_word(const Words& words) {
 }
 
 void Reader::field(std::string_view key, Kept& out) {
-    if (const json::value* value = object_->if_contains(key)) {
+    if (const json::value* value = find(key)) {
         out.value = *value;
         return;
     }
@@ -42,20 +53,20 @@ void Reader::field(std::string_view key, Kept& out) {
 }
 
 void Reader::field(std::string_view key, std::string& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr || !value->is_string()) { return miss(key, "a string"); }
     out = value->get_string();
 }
 
 void Reader::field(std::string_view key, bool& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr || !value->is_bool()) { return miss(key, "true or false"); }
     out = value->get_bool();
 }
 
 void Reader::field(std::string_view key, std::uint64_t& out) {
     constexpr std::string_view wanted = "a whole number that is not negative";
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr) { return miss(key, wanted); }
     if (value->is_uint64()) {
         out = value->get_uint64();
@@ -74,7 +85,7 @@ void Reader::field(std::string_view key, unsigned& out) {
 }
 
 void Reader::field(std::string_view key, std::vector<std::string>& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr || !value->is_array()) { return miss(key, "a list of strings"); }
     for (const json::value& item : value->get_array()) {
         if (!item.is_string()) { return miss(key, "a list of strings"); }
@@ -83,19 +94,19 @@ void Reader::field(std::string_view key, std::vector<std::string>& out) {
 }
 
 void Reader::field(std::string_view key, json::object& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr || !value->is_object()) { return miss(key, "a map"); }
     out = value->get_object();
 }
 
 void Reader::field(std::string_view key, json::array& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr || !value->is_array()) { return miss(key, "a list"); }
     out = value->get_array();
 }
 
 void Reader::field(std::string_view key, json::value& out) {
-    const json::value* value = object_->if_contains(key);
+    const json::value* value = find(key);
     if (value == nullptr) { return miss(key, "present"); }
     out = *value;
 }
@@ -209,11 +220,11 @@ Result<AnyRecord> read_record(const json::object& record) {
     if (known == of_type.end()) {
         return unknown_to_us(record, "a record of the unknown type `" + ellipsis(read.envelope.type, 60) + "`");
     }
-    Reader body(record, true);
-    read.body = known->second(body);
-    if (!body.complete()) { return incomplete(record, body.problem()); }
-    const std::string& unknown = reader.unknown().empty() ? body.unknown() : reader.unknown();
-    if (!unknown.empty()) { return unknown_to_us(record, "a record with the unknown field `" + ellipsis(unknown, 60) + "`"); }
+    read.body = known->second(reader);
+    if (!reader.complete()) { return incomplete(record, reader.problem()); }
+    if (const std::string& unknown = reader.unknown(); !unknown.empty()) {
+        return unknown_to_us(record, "a record with the unknown field `" + ellipsis(unknown, 60) + "`");
+    }
     return read;
 }
 
