@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "records/records.hpp"
 #include "task/bytes_io.hpp"
+#include "task/projected_state.hpp"
 #include "task/snapshot_file.hpp"
 
 namespace agentforge::kernel {
@@ -51,6 +52,7 @@ bool FollowedTask::from_transcript() const {
 void FollowedTask::restart() {
     seen_ = {};
     snapshot_at_ = 0;
+    is_whole_ = false;
     tail_ = JournalTail(paths_.journal());
 }
 
@@ -81,13 +83,24 @@ Result<void> FollowedTask::refresh(const Seen& seen) {
         if (seen) { seen(record); }
         return {};
     };
-    auto count = tail_.read(take_each);
-    if (!count.ok() && count.error().kind == ErrorKind::conflict) {
+    auto read = read_tail(take_each);
+    if (!read.ok() && read.error().kind == ErrorKind::conflict) {
         restart();
-        count = tail_.read(take_each);
+        read = read_tail(take_each);
     }
-    if (!count.ok()) { return count.error(); }
+    AF_CHECK(read);
     keep_snapshot_when_due();
+    return {};
+}
+
+/// Reads the records that were appended. Looks for a missing end until there is none: from then on, a shorter journal is a
+/// conflict.
+Result<void> FollowedTask::read_tail(const JournalTail::Take& take) {
+    std::optional<ProjectedEnd> projected;
+    if (!is_whole_) { projected.emplace(paths_); }
+    AF_CHECK(tail_.read(take));
+    if (projected) { AF_CHECK(projected->check(tail_.head())); }
+    is_whole_ = true;
     return {};
 }
 

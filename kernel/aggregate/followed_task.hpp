@@ -73,8 +73,8 @@ public:
     using Seen = std::function<void(const Record& record)>;
     /// Reads the appended records, and calls `seen` with each after folding it. To see the records of a snapshot too, pass `seen`
     /// in the first call; without it, they are not read. Reads a replaced journal from its beginning. Errors: those of
-    /// JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 the journal belongs to another task. After an error,
-    /// everything read before stays.
+    /// JournalTail::read; AF-TASK-010, -011, -012 of the fold; AF-TASK-015 the journal belongs to another task; AF-TASK-019 its
+    /// end is missing. After an error, everything read before stays.
     [[nodiscard]] Result<void> refresh(const Seen& seen = {});
 
     [[nodiscard]] const TaskPaths& paths() const noexcept { return paths_; }
@@ -118,6 +118,7 @@ private:
     void take_usage(const Record& record);
     void take_checks();
     void restart();
+    [[nodiscard]] Result<void> read_tail(const JournalTail::Take& take);
 
     /// Everything read from the records. Each field goes into the snapshot.
     struct Findings {
@@ -144,6 +145,7 @@ private:
     Findings seen_;
     Sequence snapshot_at_ = 0;
     bool began_ = false;
+    bool is_whole_ = false;  ///< True once the journal is known to have its end.
     JournalTail tail_;
     mutable StepIndex index_;
     mutable std::optional<bool> from_transcript_;

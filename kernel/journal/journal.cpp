@@ -268,6 +268,7 @@ public:
             if (!whole) { break; }
         }
         AF_CHECK(was_read());
+        if (visitor_.end) { AF_CHECK(visitor_.end(contents_.head)); }
         return std::move(contents_);
     }
 

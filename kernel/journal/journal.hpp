@@ -92,7 +92,7 @@ struct JournalFile {
     Sequence last = 0;  ///< The journal ends with this record; later ones are not part of it. 0: all are.
 };
 
-/// Receives a journal while it is read: the header, then each verified record in order. Each callback is optional.
+/// Receives a journal while it is read: the header, then each verified record in order, then its end. Each callback is optional.
 struct JournalVisitor {
     std::function<Result<void>(const json::object& header)> header = {};
     std::function<Result<void>(Record record)> record = {};
@@ -100,6 +100,7 @@ struct JournalVisitor {
     /// `skipped` first.
     const JournalMark* after = nullptr;
     std::function<Result<void>()> skipped = {};
+    std::function<Result<void>(const JournalHead& end)> end = {};
 };
 
 /// A journal has one writer at a time, which holds the task's lock, and is used by one thread at a time.
@@ -115,8 +116,8 @@ public:
     /// Opens for appending: verifies the chain and cuts a torn tail (its bytes go to `<path>.torn-<n>`). Only a last line without
     /// a line end, or one that is not a JSON object, is torn. A complete last line that does not verify, or a bad line with
     /// another one after it, is corruption. Errors: `corrupt` AF-JRNL-002 with offset and sequence, AF-JRNL-009 no regular file;
-    /// `not_found` AF-JRNL-007; `io` AF-JRNL-003. `visitor` receives the header and each record before anything is cut. If it
-    /// returns an error, the file stays unchanged.
+    /// `not_found` AF-JRNL-007; `io` AF-JRNL-003. `visitor` receives everything before anything is cut. If it returns an error,
+    /// the file stays unchanged.
     [[nodiscard]] static Result<Journal> open(const std::filesystem::path& path, JournalDisk& disk = JournalDisk::system(),
                                               const JournalVisitor& visitor = {});
     /// Reads and verifies without changing the file. Skips a torn tail and reports it. An error of `visitor` ends the read and is

@@ -12,7 +12,9 @@ namespace agentforge::kernel {
 std::filesystem::path fold_snapshot_file(const std::filesystem::path& journal) { return journal.parent_path() / ".fold"; }
 
 JournalFold::JournalFold(std::filesystem::path journal)
-    : journal_(std::move(journal)), snapshot_(SnapshotFile::read(fold_snapshot_file(journal_))) {
+    : journal_(std::move(journal)),
+      projected_(TaskPaths{journal_.parent_path()}),
+      snapshot_(SnapshotFile::read(fold_snapshot_file(journal_))) {
     if (!snapshot_) { return; }
     BytesIn in(snapshot_->bytes);
     std::deque<std::string> items;
@@ -42,6 +44,7 @@ JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::objec
         memory.add(typed);
         return {};
     };
+    visitor.end = [this](const JournalHead& end) { return projected_.check(end); };
     return visitor;
 }
 

@@ -5,14 +5,15 @@
 #include <filesystem>
 #include <functional>
 
+#include "task/projected_state.hpp"
 #include "task/snapshot_file.hpp"
 #include "task/state.hpp"
 #include "task/working_memory.hpp"
 
 namespace agentforge::kernel {
 
-/// Folds a journal from its snapshot, or else from its first record. Use: pass `visitor()` to Journal::open or Journal::read,
-/// then take the results.
+/// Folds a task's journal from its snapshot, or else from its first record. Use: pass `visitor()` to Journal::open or
+/// Journal::read, then take the results.
 class JournalFold {
 public:
     explicit JournalFold(std::filesystem::path journal);
@@ -20,10 +21,11 @@ public:
     JournalFold& operator=(const JournalFold&) = delete;
 
     /// Valid as long as this object. `check` receives the task's name before anything else is read: the header, or the first
-    /// record if an older version wrote the journal.
+    /// record if an older version wrote the journal. Reading ends with AF-TASK-019 if `state.yaml` names a later record than the
+    /// journal's last.
     [[nodiscard]] JournalVisitor visitor(std::function<Result<void>(const json::object& fields)> check = {});
 
-    /// Folds the whole journal, and stores the result as `keep` does. Errors: those of Journal::read and of `fold`.
+    /// Folds the whole journal, and stores the result as `keep` does. Errors: those of Journal::read, of `fold` and of `visitor`.
     [[nodiscard]] Result<void> read();
 
     TaskState state;
@@ -37,6 +39,7 @@ public:
 
 private:
     std::filesystem::path journal_;
+    ProjectedEnd projected_;
     std::optional<SnapshotFile> snapshot_;  ///< Empty if there is none that can be read.
     TaskState at_snapshot_;
     WorkingMemory memory_at_snapshot_;

@@ -23,8 +23,7 @@ public:
     static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
     using Error = json::error_code;
 
-    TaskSummary summary;
-    std::string hash;  ///< Hash of the last record in the projection.
+    ProjectedSummary read;
     bool is_object = false;
 
     bool on_document_begin(Error&) { return true; }
@@ -44,6 +43,7 @@ public:
         if (depth_ != 1) { return true; }
         key_ += part;
         target_ = field();
+        is_seq_ = key_ == "seq";
         if (target_ != nullptr) { target_->clear(); }
         key_.clear();
         return true;
@@ -54,7 +54,10 @@ public:
     }
     bool on_string(std::string_view part, std::size_t size, Error& error) { return on_string_part(part, size, error); }
     bool on_number_part(std::string_view, Error&) { return true; }
-    bool on_int64(std::int64_t, std::string_view, Error&) { return true; }
+    bool on_int64(std::int64_t number, std::string_view, Error&) {
+        if (depth_ == 1 && is_seq_) { read.seq = number < 0 ? 0 : static_cast<Sequence>(number); }
+        return true;
+    }
     bool on_uint64(std::uint64_t, std::string_view, Error&) { return true; }
     bool on_double(double, std::string_view, Error&) { return true; }
     bool on_bool(bool, Error&) { return true; }
@@ -72,24 +75,40 @@ private:
         return true;
     }
     std::string* field() {
-        if (key_ == "task_id") { return &summary.task_id; }
-        if (key_ == "request") { return &summary.request; }
-        if (key_ == "status") { return &summary.status; }
-        if (key_ == "pipeline") { return &summary.pipeline; }
-        if (key_ == "current_stage") { return &summary.current_stage; }
-        if (key_ == "created_at") { return &summary.created_at; }
-        if (key_ == "updated_at") { return &summary.updated_at; }
-        if (key_ == "waiting_for") { return &summary.waiting_for; }
-        if (key_ == "hash") { return &hash; }
+        if (key_ == "task_id") { return &read.summary.task_id; }
+        if (key_ == "request") { return &read.summary.request; }
+        if (key_ == "status") { return &read.summary.status; }
+        if (key_ == "pipeline") { return &read.summary.pipeline; }
+        if (key_ == "current_stage") { return &read.summary.current_stage; }
+        if (key_ == "created_at") { return &read.summary.created_at; }
+        if (key_ == "updated_at") { return &read.summary.updated_at; }
+        if (key_ == "waiting_for") { return &read.summary.waiting_for; }
+        if (key_ == "hash") { return &read.hash; }
         return nullptr;
     }
 
     std::size_t depth_ = 0;
     std::string key_;
-    std::string* target_ = nullptr;
+    std::string* target_ = nullptr;  ///< Of the last key.
+    bool is_seq_ = false;            ///< True if the last key is `seq`.
 };
 
 }  // namespace
+
+ProjectedEnd::ProjectedEnd(const TaskPaths& place) : journal_(place.journal()) {
+    const auto projected = read_summary(place.state());
+    if (projected.ok() && projected->summary.task_id == place.root.filename()) { seq_ = projected->seq; }
+}
+
+Result<void> ProjectedEnd::check(const JournalHead& end) const {
+    if (end.seq == 0 || seq_ <= end.seq) { return {}; }
+    return Error{"AF-TASK-019",
+                 "The end of the journal is missing: `state.yaml` was written after record " + std::to_string(seq_) +
+                     ", but the journal ends with record " + std::to_string(end.seq),
+                 journal_.string(),
+                 "Restore the journal from a backup. To continue from its last record instead, remove `state.yaml`.",
+                 ErrorKind::corrupt};
+}
 
 Result<json::object> read_state(const std::filesystem::path& path) {
     AF_TRY(const std::string bytes, read_file(path, largest_state));
@@ -116,7 +135,7 @@ Result<ProjectedSummary> read_summary(const std::filesystem::path& path) {
     json::error_code error;
     const std::size_t used = parser.write_some(false, bytes.data(), bytes.size(), error);
     if (!error && parser.handler().is_object && bytes.find_first_not_of(" \t\r\n", used) == std::string::npos) {
-        return ProjectedSummary{std::move(parser.handler().summary), std::move(parser.handler().hash)};
+        return std::move(parser.handler().read);
     }
     AF_CHECK(read_state(path));  // Returns an error with the place of the fault.
     return Error{"AF-TASK-004", "Cannot read the state of the task", path.string(),

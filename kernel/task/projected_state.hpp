@@ -1,21 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads `state.yaml`, the projection of a task's journal. Private to kernel/task.
+// Reads `state.yaml`, the projection of a task's journal.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "journal/journal.hpp"
 #include "task/task_store.hpp"
 
 namespace agentforge::kernel {
+
+/// Notices that the end of a journal was cut off: `state.yaml` is written after each record, so it never names a later one than
+/// the journal's last.
+class ProjectedEnd {
+public:
+    /// Reads `state.yaml`. Create it before reading the journal, to which a running process may append meanwhile. A file that is
+    /// missing, cannot be read or names another task says nothing.
+    explicit ProjectedEnd(const TaskPaths& place);
+    /// `end`: the journal's last record. Errors: `corrupt` AF-TASK-019. None if there is no record at all, which is AF-TASK-014.
+    [[nodiscard]] Result<void> check(const JournalHead& end) const;
+
+private:
+    std::filesystem::path journal_;
+    Sequence seq_ = 0;
+};
 
 /// Errors: those of read_file; `corrupt` AF-TASK-004.
 [[nodiscard]] Result<json::object> read_state(const std::filesystem::path& path);
 
 struct ProjectedSummary {
     TaskSummary summary;
-    std::string hash;  ///< Hash of the last record in the projection.
+    Sequence seq = 0;  ///< The last record in the projection. 0: it was written before the first.
+    std::string hash;  ///< Its hash.
 };
 /// Reads the few texts that a listing shows, and skips the rest without building it: with a thousand tasks, that would take most
 /// of the time. Errors: those of read_state.

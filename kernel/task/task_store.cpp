@@ -282,7 +282,9 @@ Result<void> TaskStore::check_began(std::string_view task_id) const {
 Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recovery* recovery) const {
     AF_CHECK(check_began(task_id));
     const fs::path journal = paths(task_id).journal();
+    const ProjectedEnd projected(paths(task_id));
     AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
+    AF_CHECK(projected.check(found.empty() ? JournalHead() : JournalHead{found.back().seq, found.back().hash}));
     if (!found.empty() && found.front().type() == records::TaskCreated::type) {
         AF_CHECK(check_names(task_id, named_by(found), journal));
     }

@@ -94,7 +94,7 @@ public:
     /// Reads the names in the folder of the tasks. Errors: `io` AF-TASK-007.
     [[nodiscard]] Result<TaskFolders> folders() const;
     /// Reads the journal's records. Errors: those of Journal::read; `corrupt` AF-TASK-015 the journal or `task.yaml` belongs to
-    /// another task.
+    /// another task, AF-TASK-019 the journal's end is missing.
     [[nodiscard]] Result<std::vector<Record>> records(std::string_view task_id, Recovery* recovery = nullptr) const;
     /// Returns the folded state without keeping all records in memory, as `fold_journal` does. Errors: those of `records` and of
     /// `fold`.

@@ -70,6 +70,21 @@ TEST_F(FollowedTaskTest, starts_over_if_its_journal_is_replaced) {
     EXPECT_EQ(task.step_count(), task.state().steps);
 }
 
+TEST_F(FollowedTaskTest, refuses_a_journal_whose_end_is_missing_until_it_is_back) {
+    KeptJournal journal("paused_at_a_limit");
+    const TaskPaths paths{journal.begin(folder_.path(), journal.records() - 2)};
+    TaskState state;
+    state.task_id = paths.root.filename();
+    state.seq = journal.records();
+    std::ofstream(paths.state()) << to_json_pretty(to_json(state));
+    FollowedTask task(paths, journal.task_id());
+    EXPECT_EQ(task.refresh().error().code, "AF-TASK-019");
+    journal.append(1);
+    EXPECT_EQ(task.refresh().error().code, "AF-TASK-019");
+    journal.append(1);
+    EXPECT_TRUE(task.refresh().ok());
+}
+
 TEST_F(FollowedTaskTest, refuses_the_journal_of_another_task) {
     KeptJournal journal("paused_at_a_limit");
     FollowedTask task(TaskPaths{journal.begin(folder_.path(), 3)}, "task-20260101-another-one-00000000");

@@ -134,6 +134,30 @@ TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
     EXPECT_EQ(state.error().code, "AF-TASK-014");
 }
 
+TEST_F(SessionTest, a_journal_whose_end_is_missing_is_refused_and_stays_as_it_is) {
+    ASSERT_TRUE(session_->record(records::Note{"the last record", "", {}}).ok());
+    const TaskPaths paths = session_->paths();
+    session_.reset();
+    const std::string whole = read_file(paths.journal()).value();
+    std::filesystem::resize_file(paths.journal(), whole.rfind("\n- {") + 20);  // A part of the last record is left.
+    const std::string cut = read_file(paths.journal()).value();
+    const std::string state = read_file(paths.state()).value();
+    EXPECT_EQ(TaskSession::open(store_, id, clock_, "resume", redactor_).error().code, "AF-TASK-019");
+    EXPECT_EQ(store_.state(id).error().code, "AF-TASK-019");
+    EXPECT_EQ(store_.records(id).error().code, "AF-TASK-019");
+    EXPECT_EQ(read_file(paths.journal()).value(), cut);
+    EXPECT_EQ(read_file(paths.state()).value(), state);
+}
+
+TEST_F(SessionTest, a_task_continues_from_a_cut_journal_once_its_state_is_removed) {
+    ASSERT_TRUE(session_->record(records::Note{"the last record", "", {}}).ok());
+    const TaskPaths paths = session_->paths();
+    session_.reset();
+    std::filesystem::resize_file(paths.journal(), read_file(paths.journal()).value().rfind("\n- {") + 1);
+    std::filesystem::remove(paths.state());
+    EXPECT_TRUE(TaskSession::open(store_, id, clock_, "resume", redactor_).ok());
+}
+
 TEST_F(SessionTest, a_copied_folder_is_not_its_original) {
     const std::string copy = "task-20260102-copy-2f2e3d4c";
     std::filesystem::copy(store_.paths(id).root, store_.paths(copy).root, std::filesystem::copy_options::recursive);

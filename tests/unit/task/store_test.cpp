@@ -408,6 +408,10 @@ protected:
             json::object{{"type", "task_paused"}, {"step", 0}, {"timestamp", "2026-01-02T00:00:01.000Z"}, {"reason", "asked"}});
         ASSERT_TRUE(paused.ok()) << paused.error().to_string();
     }
+    static void cut_last_record(const fs::path& journal) {
+        const std::string text = read_file(journal).value();
+        fs::resize_file(journal, text.rfind("\n- {") + 1);
+    }
     /// Returns the status in a listing.
     [[nodiscard]] std::string status_of(int index) const {
         const auto listing = store_.list();
@@ -466,6 +470,20 @@ TEST_F(ListingTest, rereads_a_task_whose_journal_grew) {
 TEST_F(ListingTest, follows_the_journal_if_the_state_is_behind) {
     pause(7);
     EXPECT_EQ(status_of(7), "paused");
+}
+
+TEST_F(ListingTest, reports_a_journal_whose_end_is_missing_and_keeps_its_state) {
+    pause(7);
+    ASSERT_EQ(status_of(7), "paused");
+    const std::string state = read_file(store_.paths(name(7)).state()).value();
+    cut_last_record(store_.paths(name(7)).journal());
+    const auto listing = store_.list();
+    ASSERT_TRUE(listing.ok());
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->problems.front().code, "AF-TASK-019");
+    EXPECT_EQ(listing->damaged.count(name(7)), 1U);
+    EXPECT_EQ(status_of(7), "paused");
+    EXPECT_EQ(read_file(store_.paths(name(7)).state()).value(), state);
 }
 
 TEST_F(ListingTest, rebuilds_a_deleted_cache) {
