@@ -309,7 +309,7 @@ Result<void> TaskSession::record(const records::Body& record, const RecordAgent*
     state_.hash = written->hash;
     typed.envelope.seq = written->seq;
     if (observer != nullptr) { observer->recorded(state_, left ? &*left : nullptr, typed); }
-    memory_.add(typed);
+    memory_.add(std::move(typed));
     if (state_.pipeline.stages.size() != stages) { template_text_.clear(); }  // Stages were added.
     // In a short journal, an index would not find a step faster.
     if (std::holds_alternative<records::Step>(record) && state_.seq >= records_between_snapshots) {
@@ -428,7 +428,7 @@ Result<void> TaskSession::project() {
     const bool last = is_terminal(state_.status);
     const Durability durability = last ? Durability::synced : Durability::cached;
     AF_CHECK(store_.save_state(state_.task_id, text, durability));
-    if (!memory_.changed() && !(last && !memory_.items().empty())) { return {}; }
+    if (!memory_.changed() && !(last && !memory_.empty())) { return {}; }
     AF_CHECK(write_file_atomic(paths_.working_memory(), memory_.text(), durability));
     memory_.shown();
     return {};

@@ -40,8 +40,8 @@ JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::objec
     };
     visitor.record = [this, named, check](const Record& record) -> Result<void> {
         if (check && record.seq == 1 && !*named) { AF_CHECK(check(record.body)); }
-        AF_TRY(const records::AnyRecord typed, fold_and_read(state, record.body));
-        memory.add(typed);
+        AF_TRY(records::AnyRecord typed, fold_and_read(state, record.body));
+        memory.add(std::move(typed));
         return {};
     };
     visitor.end = [this](const JournalHead& end) { return projected_.check(end); };

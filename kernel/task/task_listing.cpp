@@ -61,7 +61,7 @@ std::optional<Error> damage_at_rest(const TaskPaths& place) {
 /// A folder that cannot be written is listed too.
 void write_projections(const TaskPaths& place, const JournalFold& fold) {
     (void)write_file_atomic(place.state(), to_json_pretty(to_json(fold.state)), Durability::cached).ok();
-    if (fold.memory.items().empty()) { return; }
+    if (fold.memory.empty()) { return; }
     (void)write_file_atomic(place.working_memory(), fold.memory.text(), Durability::cached).ok();
 }
 

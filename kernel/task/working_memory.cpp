@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/working_memory.hpp"
 
+#include <utility>
+
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -41,16 +43,23 @@ std::string item_line(const records::AnyRecord& record) {
 
 }  // namespace
 
-void WorkingMemory::add(const records::AnyRecord& record) {
+void WorkingMemory::add(records::AnyRecord record) {
     if (!is_item(record.body)) { return; }
-    items_.push_back(item_line(record));
-    if (items_.size() > most_items) { items_.pop_front(); }
+    unwritten_.push_back(std::move(record));
+    if (unwritten_.size() > most_items) { unwritten_.pop_front(); }
     changed_ = true;
+}
+
+const std::deque<std::string>& WorkingMemory::items() const {
+    for (const records::AnyRecord& record : unwritten_) { items_.push_back(item_line(record)); }
+    unwritten_.clear();
+    while (items_.size() > most_items) { items_.pop_front(); }
+    return items_;
 }
 
 std::string WorkingMemory::text() const {
     std::string text = "{\n  \"items\": [";
-    for (const std::string& item : items_) { text += (&item == &items_.front() ? "\n    " : ",\n    ") + item; }
+    for (const std::string& item : items()) { text += (&item == &items_.front() ? "\n    " : ",\n    ") + item; }
     return text + "\n  ]\n}\n";
 }
 

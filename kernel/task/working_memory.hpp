@@ -15,9 +15,10 @@ public:
     WorkingMemory() = default;
     /// Continues from what `items` returned.
     explicit WorkingMemory(std::deque<std::string> items) : items_(std::move(items)), changed_(!items_.empty()) {}
-    [[nodiscard]] const std::deque<std::string>& items() const noexcept { return items_; }
+    [[nodiscard]] const std::deque<std::string>& items() const;
+    [[nodiscard]] bool empty() const noexcept { return items_.empty() && unwritten_.empty(); }
 
-    void add(const records::AnyRecord& record);
+    void add(records::AnyRecord record);
     /// True if something was added since `shown`.
     [[nodiscard]] bool changed() const noexcept { return changed_; }
     void shown() noexcept { changed_ = false; }
@@ -25,7 +26,9 @@ public:
     [[nodiscard]] std::string text() const;
 
 private:
-    std::deque<std::string> items_;
+    mutable std::deque<std::string> items_;
+    /// Later events, whose lines `items` writes: most are replaced before that is needed.
+    mutable std::deque<records::AnyRecord> unwritten_;
     bool changed_ = false;
 };
 

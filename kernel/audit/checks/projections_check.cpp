@@ -20,10 +20,10 @@ struct Projections {
 Projections projections_at(const std::vector<Record>& records, Sequence seq) {
     Projections then;
     for (const Record& each : records) {
-        const auto typed = each.seq > seq ? Result<records::AnyRecord>(Error{}) : fold_and_read(then.state, each.body);
+        auto typed = each.seq > seq ? Result<records::AnyRecord>(Error{}) : fold_and_read(then.state, each.body);
         if (!typed.ok()) { break; }
         then.state.hash = each.hash;
-        then.memory.add(*typed);
+        then.memory.add(std::move(*typed));
     }
     return then;
 }
