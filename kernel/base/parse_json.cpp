@@ -10,33 +10,25 @@
 
 #include <boost/json/basic_parser_impl.hpp>
 
+#include "base/json_handler.hpp"
+
 namespace agentforge::kernel {
 
 namespace {
 
 /// Builds the value, and counts the members of all objects in the text. Of two equal keys the value keeps the last.
-class ValueBuilder {
+class ValueBuilder : public JsonHandler {
 public:
-    static constexpr std::size_t max_object_size = json::object::max_size();
-    static constexpr std::size_t max_array_size = json::array::max_size();
-    static constexpr std::size_t max_key_size = json::string::max_size();
-    static constexpr std::size_t max_string_size = json::string::max_size();
-    using Error = json::error_code;
-
     ValueBuilder() : stack_({}, buffer_.data(), buffer_.size()) {}
 
     [[nodiscard]] json::value release() { return stack_.release(); }
     [[nodiscard]] std::size_t members() const noexcept { return members_; }
 
-    bool on_document_begin(Error&) { return true; }
-    bool on_document_end(Error&) { return true; }
-    bool on_object_begin(Error&) { return true; }
     bool on_object_end(std::size_t size, Error&) {
         members_ += size;
         stack_.push_object(size);
         return true;
     }
-    bool on_array_begin(Error&) { return true; }
     bool on_array_end(std::size_t size, Error&) {
         stack_.push_array(size);
         return true;
@@ -57,7 +49,6 @@ public:
         stack_.push_string(last_part);
         return true;
     }
-    bool on_number_part(std::string_view, Error&) { return true; }
     bool on_int64(std::int64_t number, std::string_view, Error&) {
         stack_.push_int64(number);
         return true;
@@ -78,8 +69,6 @@ public:
         stack_.push_null();
         return true;
     }
-    bool on_comment_part(std::string_view, Error&) { return true; }
-    bool on_comment(std::string_view, Error&) { return true; }
 
 private:
     std::array<unsigned char, 4096> buffer_;  ///< A record's values fit, so that its parsing allocates only what it keeps.

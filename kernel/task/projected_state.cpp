@@ -6,6 +6,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/files.hpp"
+#include "base/json_handler.hpp"
 #include "base/text.hpp"
 
 namespace agentforge::kernel {
@@ -15,19 +16,11 @@ namespace {
 constexpr std::uint64_t largest_state = 256ULL << 20U;
 
 /// Takes the texts of a summary from the parser.
-class SummaryReader {
+class SummaryReader : public JsonHandler {
 public:
-    static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
-    static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
-    static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
-    static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
-    using Error = json::error_code;
-
     ProjectedSummary read;
     bool is_object = false;
 
-    bool on_document_begin(Error&) { return true; }
-    bool on_document_end(Error&) { return true; }
     bool on_object_begin(Error&) {
         is_object = is_object || depth_ == 0;
         return enter();
@@ -53,17 +46,10 @@ public:
         return true;
     }
     bool on_string(std::string_view part, std::size_t size, Error& error) { return on_string_part(part, size, error); }
-    bool on_number_part(std::string_view, Error&) { return true; }
     bool on_int64(std::int64_t number, std::string_view, Error&) {
         if (depth_ == 1 && is_seq_) { read.seq = number < 0 ? 0 : static_cast<Sequence>(number); }
         return true;
     }
-    bool on_uint64(std::uint64_t, std::string_view, Error&) { return true; }
-    bool on_double(double, std::string_view, Error&) { return true; }
-    bool on_bool(bool, Error&) { return true; }
-    bool on_null(Error&) { return true; }
-    bool on_comment_part(std::string_view, Error&) { return true; }
-    bool on_comment(std::string_view, Error&) { return true; }
 
 private:
     bool enter() {

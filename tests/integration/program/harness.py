@@ -145,7 +145,9 @@ class ProgramTest(unittest.TestCase):
             "GIT_CONFIG_GLOBAL": "/dev/null",
             "GIT_CONFIG_NOSYSTEM": "1",
             "AGENTFORGE_STATE_HOME": str(self.state),
-            "AGENTFORGE_GATES_MUTANTS": "1",      # Mutants take half of a task's time; tests of the gates use all.
+            # Mutants and the second run of the suite before the task take half of a task's time; tests of the gates use all.
+            "AGENTFORGE_GATES_MUTANTS": "1",
+            "AGENTFORGE_GATES_BASELINE_RUNS": "1",
             "LANG": "C.UTF-8",
             "TERM": "dumb",
         }

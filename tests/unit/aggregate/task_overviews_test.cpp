@@ -68,7 +68,7 @@ TEST_F(Overviews, an_answered_task_is_not_waiting_and_can_be_resumed) {
     EXPECT_TRUE(to_json(*aggregator.tasks().at(0), {}).at("status").at("answered").as_bool());
 }
 
-/// Makes ended tasks, so many that a listing is kept for the next.
+/// Makes ended tasks. From 32 on, the listing is cached.
 void make_ended_tasks(const fs::path& tasks, int count) {
     for (int index = 0; index < count; ++index) {
         const std::string id = "task-20260102-" + std::to_string(1000 + index);
