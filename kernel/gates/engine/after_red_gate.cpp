@@ -17,6 +17,7 @@
 #include "gates/removal/removal_check.hpp"
 #include "gates/stubs/waiting.hpp"
 #include "gates/test_quality/left_cases.hpp"
+#include "gates/test_quality/other_expectations.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {

@@ -7,8 +7,10 @@
 
 #include "base/hash.hpp"
 #include "config/gate_names.hpp"
+#include "gates/engine/merged_report.hpp"
 #include "gates/engine/readiness.hpp"
 #include "gates/engine/rules.hpp"
+#include "gates/engine/scope_parts.hpp"
 #include "gates/failures.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/removal/removal_check.hpp"
@@ -17,158 +19,6 @@
 
 namespace agentforge::kernel {
 namespace {
-
-/// Facts that are lists of test ids or paths.
-constexpr std::array<std::string_view, 22> id_lists{"passed_already", "failing_tests",     "new_tests",        "guard_tests",
-                                                    "removed_tests",  "passing_tests",     "failed_before",    "flaky_tests",
-                                                    "flaky",          "skeleton_files",    "test_files",       "flaky_since",
-                                                    "special_casing", "mutants_survived",  "held_out_failing", "repeated_values",
-                                                    "waiting_tests",  "removed_functions", "lost_tests",       "changed_tests",
-                                                    "tests_at_fault", "unnamed_files"};
-
-std::string text_in(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found != nullptr && found->is_string() ? std::string(found->get_string()) : std::string{};
-}
-
-const json::array* list_in(const json::object& value, const char* key) {
-    const auto* found = value.if_contains(key);
-    return found == nullptr ? nullptr : found->if_array();
-}
-
-bool belongs(const Scopes& scopes, const Scope& scope, std::string_view path) {
-    return scopes.of(path).directory == scope.directory;
-}
-
-/// Folder → whether one of its tests is new.
-std::map<std::string, std::map<std::string, bool>> scopes_of_requirements(const json::object& test_suite, const Scopes& scopes) {
-    std::map<std::string, std::map<std::string, bool>> result;
-    const auto* files = list_in(test_suite, "test_files");
-    if (files == nullptr) { return result; }
-    for (const auto& item : *files) {
-        const auto* file = item.if_object();
-        const auto* tests = file == nullptr ? nullptr : list_in(*file, "tests");
-        if (tests == nullptr) { continue; }
-        const auto& directory = scopes.of(text_in(*file, "path")).directory;
-        for (const auto& entry : *tests) {
-            if (const auto* test = entry.if_object()) {
-                auto& fresh = result[text_in(*test, "requirement_ref")][directory];
-                fresh = fresh || text_in(*test, "kind") != "guard";
-            }
-        }
-    }
-    return result;
-}
-
-/// Returns the first folder in which RED named a test, or the whole tree's if it named none.
-std::string main_directory(const json::object& test_suite, const Scopes& scopes) {
-    const auto* files = list_in(test_suite, "test_files");
-    if (files == nullptr) { return {}; }
-    for (const auto& item : *files) {
-        if (const auto* file = item.if_object(); file != nullptr && !text_in(*file, "path").empty()) {
-            return scopes.of(text_in(*file, "path")).directory;
-        }
-    }
-    return {};
-}
-
-std::string responsible(const std::map<std::string, bool>& directories, const std::string& otherwise) {
-    for (const auto& [directory, fresh] : directories) {
-        if (fresh) { return directory; }
-    }
-    return directories.empty() ? otherwise : directories.begin()->first;
-}
-
-bool names_tests(const json::object& test_suite, const Scopes& scopes, const Scope& scope) {
-    const auto* files = list_in(test_suite, "test_files");
-    if (files == nullptr) { return false; }
-    return std::any_of(files->begin(), files->end(), [&](const json::value& item) {
-        const auto* file = item.if_object();
-        return file != nullptr && belongs(scopes, scope, text_in(*file, "path"));
-    });
-}
-
-std::vector<TestOutcome> part_of_tests(const std::vector<TestOutcome>& tests, const Scopes& scopes, const Scope& scope) {
-    std::vector<TestOutcome> result;
-    for (const auto& test : tests) {
-        if (!belongs(scopes, scope, test.file.empty() ? test.id : test.file)) { continue; }
-        auto part = test;
-        if (!scope.directory.empty()) {
-            part.id = Scopes::inside(scope, test.id);
-            if (!test.file.empty()) { part.file = Scopes::inside(scope, test.file); }
-        }
-        result.push_back(std::move(part));
-    }
-    return result;
-}
-
-std::vector<std::string> part_of_texts(const std::vector<std::string>& paths, const Scopes& scopes, const Scope& scope) {
-    std::vector<std::string> result;
-    for (const auto& path : paths) {
-        if (belongs(scopes, scope, path)) { result.emplace_back(Scopes::inside(scope, path)); }
-    }
-    return result;
-}
-
-json::array part_of_list(const json::array& items, const char* key, const Scopes& scopes, const Scope& scope) {
-    json::array result;
-    for (const auto& item : items) {
-        const auto* object = item.if_object();
-        const auto path = object == nullptr ? std::string{} : text_in(*object, key);
-        if (path.empty() ? scope.directory.empty() : belongs(scopes, scope, path)) {
-            result.push_back(item);
-            if (!path.empty()) { result.back().as_object()[key] = std::string(Scopes::inside(scope, path)); }
-        }
-    }
-    return result;
-}
-
-json::value whole_value(std::string_view name, const json::value& value, const Scope& scope) {
-    if (std::find(id_lists.begin(), id_lists.end(), name) != id_lists.end() && value.is_array()) {
-        json::array list;
-        for (const auto& item : value.get_array()) {
-            list.push_back(item.is_string() ? json::value(Scopes::outside(scope, std::string_view(item.get_string()))) : item);
-        }
-        return list;
-    }
-    if (name == "coverage_mapping" && value.is_object()) {
-        json::object mapping;
-        for (const auto& field : value.get_object()) { mapping[field.key()] = whole_value("new_tests", field.value(), scope); }
-        return mapping;
-    }
-    if (name == "notes" && value.is_array()) {
-        json::array list;
-        for (const auto& item : value.get_array()) {
-            list.push_back(item.is_string() && !scope.directory.empty()
-                               ? json::value("In " + scope.directory + ": " + std::string(item.get_string()))
-                               : item);
-        }
-        return list;
-    }
-    return value;
-}
-
-void add(json::value& sum, const json::value& value, std::string_view name) {
-    if (sum.is_bool() && value.is_bool()) {
-        sum = name == "tests_found" ? sum.get_bool() || value.get_bool() : sum.get_bool() && value.get_bool();
-    } else if (sum.is_int64() && value.is_int64() && name == "coverage_percent") {
-        sum = std::min(sum.get_int64(), value.get_int64());  // Each project must meet it.
-    } else if (sum.is_int64() && value.is_int64()) {
-        sum = sum.get_int64() + value.get_int64();
-    } else if (sum.is_array() && value.is_array()) {
-        for (const auto& item : value.get_array()) { sum.get_array().push_back(item); }
-    } else if (sum.is_object() && value.is_object() && name != "confinement") {
-        for (const auto& field : value.get_object()) {
-            if (auto* known = sum.get_object().if_contains(field.key())) {
-                add(*known, field.value(), field.key());
-            } else {
-                sum.get_object()[field.key()] = field.value();
-            }
-        }
-    } else if (sum.is_string() && value.is_string() && sum != value) {
-        sum = std::string(sum.get_string()) + ", " + std::string(value.get_string());
-    }
-}
 
 bool text_is_long(const std::string& text) { return text.size() > 300; }
 
@@ -179,210 +29,7 @@ void append_globs(std::string& text, const std::vector<std::string>& globs, cons
     text += in;
 }
 
-std::string named(const Scope& scope) { return scope.directory.empty() ? "." : scope.directory; }
-
-bool fact_is(const GateReport& report, const char* name, bool wanted) {
-    const auto* found = report.facts.if_contains(name);
-    return found != nullptr && found->is_bool() && found->get_bool() == wanted;
-}
-
-/// Returns the file of the violation to fix.
-std::string violated_file(const GateRequest& request) {
-    const auto* violation = request.parameters.if_contains("violation");
-    return violation != nullptr && violation->is_object() ? text_in(violation->get_object(), "file") : std::string{};
-}
-
-bool holds_violation(const GateRequest& request, const Scopes& scopes, const Scope& scope) {
-    const auto file = violated_file(request);
-    return !file.empty() && belongs(scopes, scope, file);
-}
-
-json::object part_of_parameters(const GateRequest& request, const Scopes& scopes, const Scope& scope) {
-    auto parameters = request.parameters;
-    if (violated_file(request).empty()) { return parameters; }
-    if (holds_violation(request, scopes, scope)) {
-        parameters["violation"].as_object()["file"] = std::string(Scopes::inside(scope, violated_file(request)));
-    } else {
-        parameters.erase("violation");
-    }
-    return parameters;
-}
-
 }  // namespace
-
-GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, const Scope& scope) {
-    auto part = whole;
-    part.base_tests = part_of_tests(whole.base_tests, scopes, scope);
-    part.flaky = part_of_texts(whole.flaky, scopes, scope);
-    part.outdated = part_of_texts(whole.outdated, scopes, scope);
-    part.red_tests = part_of_tests(whole.red_tests, scopes, scope);
-    part.test_files = part_of_texts(whole.test_files, scopes, scope);
-    part.held_out.files = part_of_texts(whole.held_out.files, scopes, scope);
-    part.held_out.red_tests = part_of_tests(whole.held_out.red_tests, scopes, scope);
-    if (const auto* files = list_in(whole.held_out.test_suite, "test_files")) {
-        part.held_out.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope);
-    }
-    if (const auto* files = list_in(whole.test_suite, "test_files")) {
-        part.test_suite["test_files"] = part_of_list(*files, "path", scopes, scope);
-    }
-    if (const auto* interfaces = list_in(whole.specification, "interfaces")) {
-        part.specification["interfaces"] = part_of_list(*interfaces, "file", scopes, scope);
-    }
-    if (const auto* requirements = list_in(whole.specification, "requirements")) {
-        auto named_for = scopes_of_requirements(whole.test_suite, scopes);
-        const auto main = main_directory(whole.test_suite, scopes);
-        json::array mine;
-        for (const auto& item : *requirements) {
-            const auto* requirement = item.if_object();
-            const auto directory = requirement == nullptr ? main : responsible(named_for[text_in(*requirement, "id")], main);
-            if (directory == scope.directory) { mine.push_back(item); }
-        }
-        part.specification["requirements"] = std::move(mine);
-    }
-    return part;
-}
-
-std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, const Scopes& scopes, const Scope& scope) {
-    std::vector<std::string> result;
-    for (const auto& path : paths) {
-        auto folder = path.substr(0, path.find("::"));
-        while (folder.ends_with('/')) { folder.pop_back(); }
-        const bool holds =
-            folder == "." || folder.empty() || folder == scope.directory || scope.directory.starts_with(folder + "/");
-        if (holds) {
-            result.emplace_back(".");
-        } else if (belongs(scopes, scope, folder)) {
-            result.emplace_back(Scopes::inside(scope, path));
-        }
-    }
-    return result;
-}
-
-namespace {
-
-std::optional<std::int64_t> number_in(const json::object& facts, const char* key) {
-    const auto* found = facts.if_contains(key);
-    return found != nullptr && found->is_int64() ? std::optional(found->get_int64()) : std::nullopt;
-}
-
-/// Merges the reports of scopes, one after the other.
-class MergedReport {
-public:
-    explicit MergedReport(std::size_t parts) : only_(parts == 1) { report_.passed = true; }
-
-    void add(const Scope& scope, GateReport part);
-    GateReport finish(const GateBaseline* whole);
-
-private:
-    void add_outcome(const Scope& scope, const GateReport& part);
-    void add_tests(const Scope& scope, std::vector<TestOutcome>& tests);
-    void add_violations(const Scope& scope, std::vector<Violation>& violations);
-    void count_requirements(const json::object& facts);
-    void add_facts(const Scope& scope, const json::object& facts);
-    void leave_out_testable(const GateBaseline& whole);
-
-    const bool only_;  ///< There is one part.
-    GateReport report_;
-    std::string good_;  ///< The summary if all passed.
-    std::int64_t requirements_ = 0;
-    std::int64_t covered_ = 0;
-    json::array scopes_;
-};
-
-void MergedReport::add(const Scope& scope, GateReport part) {
-    add_outcome(scope, part);
-    add_tests(scope, part.tests);
-    add_violations(scope, part.violations);
-    count_requirements(part.facts);
-    part.facts.erase("requirements_testable");
-    add_facts(scope, part.facts);
-    scopes_.push_back(json::object{{"directory", named(scope)}, {"language", scope.language}, {"passed", part.passed}});
-}
-
-void MergedReport::add_outcome(const Scope& scope, const GateReport& part) {
-    report_.passed = report_.passed && part.passed;
-    report_.duration += part.duration;
-    const auto in = only_ && scope.directory.empty() ? std::string{} : "In " + named(scope) + ": ";
-    good_ += (good_.empty() ? "" : "; ") + (in.empty() ? "" : named(scope) + ": ") + part.summary;
-    for (const auto& issue : part.blocking_issues) { report_.blocking_issues.push_back(in + issue); }
-    if (!part.passed && report_.summary.empty()) { report_.summary = in + part.summary; }
-}
-
-void MergedReport::add_tests(const Scope& scope, std::vector<TestOutcome>& tests) {
-    for (auto& test : tests) {
-        if (!scope.directory.empty()) {
-            test.id = Scopes::outside(scope, test.id);
-            if (!test.file.empty()) { test.file = Scopes::outside(scope, test.file); }
-        }
-        report_.tests.push_back(std::move(test));
-    }
-}
-
-void MergedReport::add_violations(const Scope& scope, std::vector<Violation>& violations) {
-    for (auto& violation : violations) {
-        if (!violation.file.empty()) { violation.file = Scopes::outside(scope, violation.file); }
-        report_.violations.push_back(std::move(violation));
-    }
-}
-
-void MergedReport::count_requirements(const json::object& facts) {
-    const auto percent = number_in(facts, "requirement_coverage_percent").value_or(0);
-    if (const auto mine = number_in(facts, "requirements_testable")) {
-        requirements_ += *mine;
-        covered_ += (percent * *mine + 99) / 100;
-    }
-}
-
-void MergedReport::add_facts(const Scope& scope, const json::object& facts) {
-    for (const auto& fact : facts) {
-        const auto value = whole_value(fact.key(), fact.value(), scope);
-        if (auto* known = report_.facts.if_contains(fact.key())) {
-            kernel::add(*known, value, fact.key());
-        } else {
-            report_.facts[fact.key()] = value;
-        }
-    }
-}
-
-GateReport MergedReport::finish(const GateBaseline* whole) {
-    if (report_.passed) { report_.summary = good_; }
-    if (report_.facts.contains("requirement_coverage_percent")) {
-        report_.facts["requirement_coverage_percent"] = requirements_ == 0 ? 100 : covered_ * 100 / requirements_;
-    }
-    if (whole != nullptr) { leave_out_testable(*whole); }
-    report_.facts["scopes"] = std::move(scopes_);
-    return std::move(report_);
-}
-
-/// Removes the requirements that the whole specification wants tested: one scope's report lists those of other scopes as
-/// untested.
-void MergedReport::leave_out_testable(const GateBaseline& whole) {
-    auto* others = report_.facts.if_contains("requirements_not_tested_by_contract");
-    if (others == nullptr || !others->is_array()) { return; }
-    const auto testable = testable_requirements(whole.specification);
-    json::array left;
-    for (const auto& item : others->get_array()) {
-        if (!item.is_string() ||
-            std::find(testable.begin(), testable.end(), std::string_view(item.get_string())) == testable.end()) {
-            left.push_back(item);
-        }
-    }
-    *others = std::move(left);
-}
-
-}  // namespace
-
-GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole) {
-    // Ignores scopes without tests if another scope has tests.
-    const bool some_tests =
-        std::any_of(parts.begin(), parts.end(), [](const auto& part) { return fact_is(part.second, "tests_found", true); });
-    if (some_tests) {
-        std::erase_if(parts, [](const auto& part) { return part.second.passed && fact_is(part.second, "tests_found", false); });
-    }
-    MergedReport merged(parts.size());
-    for (auto& [scope, part] : parts) { merged.add(*scope, std::move(part)); }
-    return merged.finish(whole);
-}
 
 ScopedGates::ScopedGates(std::unique_ptr<TreeCheckout> whole, ProcessRunner& processes, GateRunner::Options options)
     : whole_(std::move(whole)), processes_(processes), options_(std::move(options)), languages_([this] {
@@ -639,8 +286,8 @@ Result<GateReport> ScopedGates::GateInScopes::run_in_untouched(const Scope& scop
 void ScopedGates::GateInScopes::report_left_out(GateReport& report) const {
     for (const auto& [scope, error] : left_out_) {
         report.facts["scopes"].as_array().push_back(
-            json::object{{"directory", named(*scope)}, {"language", scope->language}, {"not_run", error.message}});
-        report.summary += "; " + named(*scope) + " not run: " + error.message;
+            json::object{{"directory", scope_name(*scope)}, {"language", scope->language}, {"not_run", error.message}});
+        report.summary += "; " + scope_name(*scope) + " not run: " + error.message;
     }
 }
 
@@ -658,7 +305,7 @@ Result<void> ScopedGates::for_interfaces(const std::string& tree, const std::vec
     for (const auto& scope : found->all()) {
         std::vector<SkeletonInterface> mine;
         for (const auto& interface : interfaces) {
-            if (!belongs(*found, scope, interface.file)) { continue; }
+            if (!is_in_scope(*found, scope, interface.file)) { continue; }
             mine.push_back(interface);
             mine.back().file = std::string(Scopes::inside(scope, interface.file));
         }

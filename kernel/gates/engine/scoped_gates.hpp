@@ -76,12 +76,4 @@ private:
     std::map<std::string, std::unique_ptr<GateEngine>> engines_;    ///< By the list of scopes and the scope.
 };
 
-/// Returns a call's baseline for one scope: its paths, tests and interfaces, and the requirements that its tests name.
-[[nodiscard]] GateBaseline part_of_baseline(const GateBaseline& whole, const Scopes& scopes, const Scope& scope);
-/// Returns the paths of a call inside one scope; `.` if the path contains the scope.
-[[nodiscard]] std::vector<std::string> part_of_paths(const std::vector<std::string>& paths, const Scopes& scopes,
-                                                     const Scope& scope);
-/// Merges the reports of several scopes: passed if all passed; ids and paths are those of the whole tree.
-[[nodiscard]] GateReport merge_reports(std::vector<std::pair<const Scope*, GateReport>> parts, const GateBaseline* whole);
-
 }  // namespace agentforge::kernel

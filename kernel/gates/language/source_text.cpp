@@ -278,6 +278,12 @@ std::vector<CodeFunction> functions_of(const CodeText& text, const CodeRules& ru
     return FunctionFinder(text, rules).find();
 }
 
+std::string_view without_margins(std::string_view text) {
+    constexpr std::string_view blanks = " \t\r\n\v\f";
+    const auto first = text.find_first_not_of(blanks);
+    return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines;
     while (!text.empty()) {

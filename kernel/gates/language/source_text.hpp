@@ -112,6 +112,8 @@ struct RepeatedValues {
 
 /// Returns the lines of a text, without their line ends.
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+/// Returns the text without blanks and line ends on both sides.
+[[nodiscard]] std::string_view without_margins(std::string_view text);
 
 /// Returns `before` with one name, or part of a name, replaced everywhere as in `now`: `load(1)` for `fetch(1)`, `test_load` for
 /// `test_fetch`; so are the other forms of the two names, such as `TestFetch`. `words` must contain both names, and `before` must

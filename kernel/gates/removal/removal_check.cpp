@@ -17,7 +17,7 @@
 #include "gates/removal/dropped_errors.hpp"
 #include "gates/removal/left_behind.hpp"
 #include "gates/removal/removal_review.hpp"
-#include "gates/test_quality/mutants.hpp"
+#include "gates/test_quality/same_code.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {

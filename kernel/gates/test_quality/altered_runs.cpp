@@ -15,6 +15,7 @@
 #include "gates/stubs/declarable_interfaces.hpp"
 #include "gates/test_quality/leaving_tests.hpp"
 #include "gates/test_quality/left_cases.hpp"
+#include "gates/test_quality/other_expectations.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "gates/test_quality/varied_calls.hpp"

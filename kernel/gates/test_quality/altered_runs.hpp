@@ -9,6 +9,7 @@
 #include "gates/run/language_commands.hpp"
 #include "gates/stubs/function_marks.hpp"
 #include "gates/test_quality/mutant_runs.hpp"
+#include "gates/test_quality/other_expectations.hpp"
 
 namespace agentforge::kernel {
 

@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
-#include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/request_names.hpp"
+#include "gates/test_quality/same_code.hpp"
 #include "gates/test_quality/test_quality.hpp"
 
 namespace agentforge::kernel {

@@ -6,22 +6,18 @@
 
 #include <re2/re2.h>
 
+#include "gates/language/source_text.hpp"
+
 namespace agentforge::kernel {
 namespace {
-
-std::string_view trimmed_import(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    if (first == std::string_view::npos) { return {}; }
-    return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 std::string in_one_line(const std::vector<std::string>& lines) {
     static const RE2 spaces(R"(\s+)");
     std::string text;
     for (const auto& line : lines) { text += line + " "; }
     RE2::GlobalReplace(&text, spaces, " ");
-    auto content = trimmed_import(text);
-    while (content.ends_with(';')) { content = trimmed_import(content.substr(0, content.size() - 1)); }
+    auto content = without_margins(text);
+    while (content.ends_with(';')) { content = without_margins(content.substr(0, content.size() - 1)); }
     return std::string(content);
 }
 
@@ -30,7 +26,7 @@ void add_items(std::string_view clause, std::vector<std::string>& items) {
     bool braces = false;
     std::string item;
     const auto take = [&] {
-        if (const auto text = trimmed_import(item); !text.empty()) { items.push_back((braces ? "{" : "") + std::string(text)); }
+        if (const auto text = without_margins(item); !text.empty()) { items.push_back((braces ? "{" : "") + std::string(text)); }
         item.clear();
     };
     for (const char c : clause) {
@@ -132,7 +128,7 @@ std::string import_of_used(const std::string& text, const std::function<bool(con
 
 bool names_module(const ImportText& import) {
     static const std::set<std::string_view> general{"import", "import static", "using", "use", "pub use"};
-    return !general.contains(trimmed_import(import.frame));
+    return !general.contains(without_margins(import.frame));
 }
 
 std::string bound_name(const std::string& item) {

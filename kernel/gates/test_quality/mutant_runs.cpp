@@ -10,7 +10,9 @@
 #include "config/gate_names.hpp"
 #include "gates/language/inline_tests.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/test_quality/altered_results.hpp"
 #include "gates/test_quality/filled_skeletons.hpp"
+#include "gates/test_quality/same_code.hpp"
 
 namespace agentforge::kernel {
 namespace {

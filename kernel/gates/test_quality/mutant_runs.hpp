@@ -11,6 +11,7 @@
 #include "gates/engine/current_call.hpp"
 #include "gates/language/tree_languages.hpp"
 #include "gates/run/language_commands.hpp"
+#include "gates/test_quality/altered_results.hpp"
 #include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/test_quality.hpp"
 

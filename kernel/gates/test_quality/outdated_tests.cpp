@@ -24,22 +24,6 @@ bool is_word(char c) {
            static_cast<unsigned char>(c) >= 0x80;
 }
 
-std::string_view stripped(std::string_view line) {
-    while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) { line.remove_prefix(1); }
-    while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) { line.remove_suffix(1); }
-    return line;
-}
-
-std::vector<std::string_view> split_lines(std::string_view text) {
-    std::vector<std::string_view> lines;
-    while (!text.empty()) {
-        const auto end = std::min(text.find('\n'), text.size());
-        lines.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(text.size(), end + 1));
-    }
-    return lines;
-}
-
 bool has_word(std::string_view line, std::string_view word) {
     for (auto at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
         const auto end = at + word.size();
@@ -68,7 +52,7 @@ std::vector<std::string> parts_of_name(std::string_view name) {
 
 /// True for an annotation or a comment.
 bool belongs_to_the_next(std::string_view line) {
-    line = stripped(line);
+    line = without_margins(line);
     return line.starts_with('@') || line.starts_with('#') || line.starts_with("//") || line.starts_with("/*") ||
            line.starts_with('*');
 }
@@ -116,7 +100,7 @@ struct Run {
 class TestFile {
 public:
     TestFile(std::string_view text, const std::vector<TestOutcome>& tests)
-        : lines_(split_lines(text)), begin_(beginnings(lines_, tests)) {}
+        : lines_(lines_of(text)), begin_(beginnings(lines_, tests)) {}
 
     [[nodiscard]] std::string_view line(std::uint64_t number) const { return lines_[number - 1]; }
 
@@ -237,10 +221,10 @@ LackingLines lacking_lines(std::string_view before, std::string_view now, const 
     const TestFile new_file(now, tests);
     LackingLines lines;
     for (const std::uint64_t number : old_file.lines_missing_in(new_file, removed)) {
-        lines.removed.push_back({number, old_file.owner(number), std::string(stripped(old_file.line(number)))});
+        lines.removed.push_back({number, old_file.owner(number), std::string(without_margins(old_file.line(number)))});
     }
     for (const std::uint64_t number : new_file.lines_missing_in(old_file, added)) {
-        lines.added.push_back({number, new_file.owner(number), std::string(stripped(new_file.line(number)))});
+        lines.added.push_back({number, new_file.owner(number), std::string(without_margins(new_file.line(number)))});
     }
     return lines;
 }
@@ -321,7 +305,7 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
     if (leaving.empty()) { return tests_with(whole); }
     // Shows each outdated test with its lines, and the first one with what leaves with the tests.
     std::vector<ChangedTest> changed;
-    const auto old_lines = split_lines(before);
+    const auto old_lines = lines_of(before);
     for (const auto& part : leaving.parts()) {
         if (part.kind == LeavingPart::Kind::test) {
             changed.push_back(changed_part(part, whole));
@@ -332,11 +316,11 @@ std::vector<ChangedTest> changed_tests(std::string_view before, std::string_view
         if (changed.empty()) { continue; }  // Names were added to an import.
         auto& test = changed.front();
         for (auto line = part.first; line <= part.last; ++line) {
-            const std::string text(stripped(old_lines[line - 1]));
+            const std::string text(without_margins(old_lines[line - 1]));
             const bool shown = std::ranges::find(test.before, text) != test.before.end();
             if (!text.empty() && !shown) { test.before.push_back(text); }
         }
-        for (const auto line : split_lines(part.replacement)) { test.after.emplace_back(stripped(line)); }
+        for (const auto line : lines_of(part.replacement)) { test.after.emplace_back(without_margins(line)); }
     }
     for (auto& other : tests_with(lacking_besides(leaving, whole, now, tests))) {
         if (std::ranges::find(changed, other.id, &ChangedTest::id) == changed.end()) {
@@ -376,19 +360,19 @@ std::string without_added_sources(std::string_view before, std::string_view now)
         take();
         return words;
     };
-    const auto old_lines = split_lines(before);
+    const auto old_lines = lines_of(before);
     const auto extends = [&](std::string_view line, std::string_view old) {
         if (words_of(line, false) != words_of(old, false)) { return false; }
         const std::string has = words_of(line, true);
-        const auto all = split_lines(has);
+        const auto all = lines_of(has);
         const std::string wanted = words_of(old, true);
         std::size_t at = 0;
-        const auto parts = split_lines(wanted);
+        const auto parts = lines_of(wanted);
         for (const auto word : all) { at += at < parts.size() && parts[at] == word ? 1 : 0; }
         return at == parts.size() && words_of(old, true) != words_of(old, false);
     };
     std::string result;
-    for (const auto line : split_lines(now)) {
+    for (const auto line : lines_of(now)) {
         const auto same = std::ranges::find(old_lines, line);
         const auto old = same != old_lines.end()
                              ? same

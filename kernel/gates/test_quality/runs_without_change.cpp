@@ -7,6 +7,7 @@
 
 #include "gates/language/source_text.hpp"
 #include "gates/stubs/waiting.hpp"
+#include "gates/test_quality/same_code.hpp"
 
 namespace agentforge::kernel {
 namespace {

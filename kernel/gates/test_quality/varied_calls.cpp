@@ -19,12 +19,6 @@ constexpr std::size_t fewest_results = 3;
 
 re2::StringPiece view_of(std::string_view text) { return {text.data(), text.size()}; }
 
-std::string trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t\r\n");
-    return first == std::string_view::npos ? std::string()
-                                           : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
-
 /// Splits at commas outside brackets.
 std::vector<std::string> parameters_of(std::string_view list) {
     std::vector<std::string> result;
@@ -36,7 +30,7 @@ std::vector<std::string> parameters_of(std::string_view list) {
         const bool arrow = c == '>' && at > 0 && list[at - 1] == '-';
         if (c == ')' || c == ']' || (c == '>' && !arrow) || c == '}') { --depth; }
         if (c != ',' || (depth > 0 && at < list.size())) { continue; }
-        if (auto each = trimmed(list.substr(begin, at - begin)); !each.empty()) { result.push_back(std::move(each)); }
+        if (const auto each = without_margins(list.substr(begin, at - begin)); !each.empty()) { result.emplace_back(each); }
         begin = at + 1;
     }
     return result;
@@ -159,9 +153,8 @@ std::optional<Insertion> insertion(const CodeFunction& function, const CodeText&
     const auto place = parameter_list(header, varied.name);
     if (!place) { return std::nullopt; }
     const auto [open, close] = *place;
-    if (!returns_number(trimmed(std::string(header.substr(0, open)) + std::string(header.substr(close))), rules)) {
-        return std::nullopt;
-    }
+    const std::string without = std::string(header.substr(0, open)) + std::string(header.substr(close));
+    if (!returns_number(std::string(without_margins(without)), rules)) { return std::nullopt; }
     std::string receiver;
     if (!rules.receiver.empty() && RE2::PartialMatch(std::string(header), rules.receiver, &receiver)) { receiver += "."; }
     const auto arguments = varied_arguments(parameters_of(header.substr(open, close - open)), rules);

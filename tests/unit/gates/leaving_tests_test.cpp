@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "gates/language/language.hpp"
-#include "gates/test_quality/mutants.hpp"
 #include "gates/test_quality/outdated_tests.hpp"
+#include "gates/test_quality/same_code.hpp"
 #include "unit/gates/shipped_language.hpp"
 
 namespace agentforge::kernel {

@@ -6,6 +6,9 @@
 
 #include "gates/language/language.hpp"
 #include "gates/language/source_text.hpp"
+#include "gates/test_quality/altered_results.hpp"
+#include "gates/test_quality/other_expectations.hpp"
+#include "gates/test_quality/same_code.hpp"
 #include "gates/test_quality/test_quality.hpp"
 #include "unit/gates/shipped_language.hpp"
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gates/engine/merged_report.hpp"
 #include "gates/engine/rules.hpp"
+#include "gates/engine/scope_parts.hpp"
 #include "gates/engine/scoped_gates.hpp"
 #include "unit/gates/project.hpp"
 
