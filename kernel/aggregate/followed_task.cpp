@@ -99,7 +99,7 @@ Result<void> FollowedTask::read_tail(const JournalTail::Take& take) {
     std::optional<ProjectedEnd> projected;
     if (!is_whole_) { projected.emplace(paths_); }
     AF_CHECK(tail_.read(take));
-    if (projected) { AF_CHECK(projected->check(tail_.head())); }
+    if (projected) { AF_CHECK(projected->check(tail_.head(), text_of(tail_.header(), "task_id"))); }
     is_whole_ = true;
     return {};
 }

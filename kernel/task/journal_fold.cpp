@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/json_fields.hpp"
 #include "task/bytes_io.hpp"
 
 namespace agentforge::kernel {
@@ -27,8 +28,9 @@ JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::objec
     JournalVisitor visitor;
     const auto named =
         std::make_shared<bool>(false);  // A fork's first record names the task that it continues. Its header names the fork.
-    visitor.header = [named, check](const json::object& header) -> Result<void> {
+    visitor.header = [this, named, check](const json::object& header) -> Result<void> {
         *named = header.contains("task_id");
+        owner_ = text_of(header, "task_id");
         return check ? check(header) : Result<void>();
     };
     visitor.after = snapshot_ ? &snapshot_->mark : nullptr;
@@ -44,7 +46,7 @@ JournalVisitor JournalFold::visitor(std::function<Result<void>(const json::objec
         memory.add(std::move(typed));
         return {};
     };
-    visitor.end = [this](const JournalHead& end) { return projected_.check(end); };
+    visitor.end = [this](const JournalHead& end) { return projected_.check(end, owner_); };
     return visitor;
 }
 

@@ -40,6 +40,7 @@ public:
 private:
     std::filesystem::path journal_;
     ProjectedEnd projected_;
+    std::string owner_;                     ///< The task that the header names. Empty: none.
     std::optional<SnapshotFile> snapshot_;  ///< Empty if there is none that can be read.
     TaskState at_snapshot_;
     WorkingMemory memory_at_snapshot_;

@@ -18,12 +18,14 @@ public:
     /// Reads `state.yaml`. Create it before reading the journal, to which a running process may append meanwhile. A file that is
     /// missing, cannot be read or names another task says nothing.
     explicit ProjectedEnd(const TaskPaths& place);
-    /// `end`: the journal's last record. Errors: `corrupt` AF-TASK-019. None if there is no record at all, which is AF-TASK-014.
-    [[nodiscard]] Result<void> check(const JournalHead& end) const;
+    /// `end`: the journal's last record. `owner`: the task that the journal's header names; empty if it names none. Errors:
+    /// `corrupt` AF-TASK-019. None if there is no record at all (AF-TASK-014), or if the journal is another task's (AF-TASK-015).
+    [[nodiscard]] Result<void> check(const JournalHead& end, std::string_view owner) const;
 
 private:
-    std::filesystem::path journal_;
+    TaskPaths place_;
     Sequence seq_ = 0;
+    std::string hash_;
 };
 
 /// Errors: those of read_file; `corrupt` AF-TASK-004.

@@ -181,7 +181,9 @@ Result<void> check_names(std::string_view task_id, std::string_view named, const
     const std::string whose = named.empty() ? "names no task" : "is of the task '" + ellipsis(named, 80) + "'";
     return Error{"AF-TASK-015",
                  "'" + file.filename().string() + "' " + whose + ", but its folder belongs to '" + std::string(task_id) + "'",
-                 file.string(), "Remove the folder if it is a copy; otherwise restore the right file.", ErrorKind::corrupt};
+                 file.string(),
+                 "Remove the folder if it is a copy, or rename it back if it was renamed; otherwise restore the right file.",
+                 ErrorKind::corrupt};
 }
 
 namespace {
@@ -283,8 +285,20 @@ Result<std::vector<Record>> TaskStore::records(std::string_view task_id, Recover
     AF_CHECK(check_began(task_id));
     const fs::path journal = paths(task_id).journal();
     const ProjectedEnd projected(paths(task_id));
-    AF_TRY(std::vector<Record> found, Journal::read(journal, recovery));
-    AF_CHECK(projected.check(found.empty() ? JournalHead() : JournalHead{found.back().seq, found.back().hash}));
+    std::vector<Record> found;
+    std::string owner;
+    JournalVisitor visitor;
+    visitor.header = [&owner](const json::object& header) -> Result<void> {
+        owner = text_of(header, "task_id");
+        return {};
+    };
+    visitor.record = [&found](Record record) -> Result<void> {
+        found.push_back(std::move(record));
+        return {};
+    };
+    visitor.end = [&](const JournalHead& end) { return projected.check(end, owner); };
+    AF_TRY(Recovery recovered, Journal::read(journal, visitor));
+    if (recovery != nullptr) { *recovery = std::move(recovered); }
     if (!found.empty() && found.front().type() == records::TaskCreated::type) {
         AF_CHECK(check_names(task_id, named_by(found), journal));
     }

@@ -32,7 +32,7 @@ Projections projections_at(const std::vector<Record>& records, Sequence seq) {
 std::optional<Sequence> record_of_state(const AuditContext& context, AuditPart& part, const std::string& text) {
     const auto parsed = parse_json(text, "state.yaml");
     const json::object* written = parsed.ok() ? parsed->if_object() : nullptr;
-    if (written == nullptr || !written->contains("seq")) {
+    if (written == nullptr || unsigned_of(*written, "seq") == 0) {
         if (written != nullptr && context.records().size() == 1) { return {}; }  // As created, before the first record.
         if (written != nullptr && text_of(*written, "status") == "pending") {
             part.unchecked("state.yaml is unchanged since the task was created; it can be rebuilt from the journal");

@@ -486,6 +486,18 @@ TEST_F(ListingTest, reports_a_journal_whose_end_is_missing_and_keeps_its_state) 
     EXPECT_EQ(read_file(store_.paths(name(7)).state()).value(), state);
 }
 
+TEST_F(ListingTest, names_the_owner_of_an_exchanged_journal_and_not_a_missing_end) {
+    make_real(32);
+    pause(32);
+    ASSERT_EQ(status_of(32), "paused");
+    fs::remove(store_.paths(name(32)).journal());
+    fs::copy_file(store_.paths(name(7)).journal(), store_.paths(name(32)).journal());
+    const auto listing = store_.list();
+    ASSERT_TRUE(listing.ok());
+    ASSERT_EQ(listing->problems.size(), 1U);
+    EXPECT_EQ(listing->problems.front().code, "AF-TASK-015");
+}
+
 TEST_F(ListingTest, rebuilds_a_deleted_cache) {
     ASSERT_TRUE(store_.list().ok());
     lie(7);
