@@ -12,7 +12,7 @@
 #include "base/text.hpp"
 #include "records/records.hpp"
 #include "task/bytes_io.hpp"
-#include "task/projected_state.hpp"
+#include "task/projected_end.hpp"
 #include "task/snapshot_file.hpp"
 
 namespace agentforge::kernel {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "task/projected_state.hpp"
+#include "task/projected_end.hpp"
 #include "task/snapshot_file.hpp"
 #include "task/state.hpp"
 #include "task/working_memory.hpp"

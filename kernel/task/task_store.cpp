@@ -17,6 +17,7 @@
 #include "base/yaml.hpp"
 #include "records/records.hpp"
 #include "task/journal_fold.hpp"
+#include "task/projected_end.hpp"
 #include "task/projected_state.hpp"
 #include "task/state.hpp"
 

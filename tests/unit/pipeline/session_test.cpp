@@ -135,7 +135,7 @@ TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
 }
 
 TEST_F(SessionTest, a_journal_whose_end_is_missing_is_refused_and_stays_as_it_is) {
-    ASSERT_TRUE(session_->record(records::Note{"the last record", "", {}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     const TaskPaths paths = session_->paths();
     session_.reset();
     const std::string whole = read_file(paths.journal()).value();
@@ -150,7 +150,7 @@ TEST_F(SessionTest, a_journal_whose_end_is_missing_is_refused_and_stays_as_it_is
 }
 
 TEST_F(SessionTest, a_task_continues_from_a_cut_journal_once_its_state_is_removed) {
-    ASSERT_TRUE(session_->record(records::Note{"the last record", "", {}}).ok());
+    ASSERT_TRUE(session_->record(records::TaskStarted{}).ok());
     const TaskPaths paths = session_->paths();
     session_.reset();
     std::filesystem::resize_file(paths.journal(), read_file(paths.journal()).value().rfind("\n- {") + 1);
