@@ -23,8 +23,8 @@ struct Skeletons {
 ///   - A function in a header becomes an inline definition (C: static inline), so no build file has to change. In a source file
 ///     it becomes a plain definition. A function that the specification names in a header and in an existing source file is
 ///     declared in the header and defined in the source file. One that only a source file defines is declared in the header.
-///   - `a::b::f` is a function in the namespace `a::b`. It is a method if `b` is a class of the file, of another interface
-///     (`class b`, `struct b`), or of one header alone, which then gets it.
+///   - `a::b::f` is a function in the namespace `a::b`. It is a method if the file or another interface has a class `b`
+///     (`class b`, `struct b`). If only one header has such a class, that header gets the method.
 ///   - The body is `throw std::logic_error("<marker> a::b::f")`. In C, and in noexcept functions and destructors, it prints
 ///     the text to standard error and calls abort(). The skeleton omits `constexpr`, because such a body cannot be constexpr.
 ///   - A function that exists with another signature is changed in all files (ExistingDeclarations). One with the same
