@@ -172,7 +172,8 @@ class TestCrashDamagedJournal(CrashTest):
         self.file = self.task_folder() / "actions.yaml"
 
     def unfinished(self):
-        """Returns the journal's lines as a crash before the task's end would leave them."""
+        """Returns the journal's lines as a crash before the task's end would leave them, without the `state.yaml` of later records."""
+        (self.task_folder() / "state.yaml").unlink()
         lines = self.file.read_bytes().splitlines(keepends=True)
         return lines[:-3]
 
@@ -211,6 +212,18 @@ class TestCrashDamagedJournal(CrashTest):
         outcome = self.assert_code(self.run_program("inspect", self.task()), 0)
         self.assertIn("torn last line", outcome.out)
         self.assertEqual(self.file.read_bytes(), torn)
+
+    def test_a_missing_end_is_refused_and_nothing_is_written(self):
+        state = self.task_folder() / "state.yaml"
+        cut = b"".join(self.file.read_bytes().splitlines(keepends=True)[:-3])
+        self.file.write_bytes(cut)
+        before = state.read_bytes()
+        for command in ("resume", "inspect", "logs", "abort"):
+            with self.subTest(command):
+                self.assert_error(self.run_program(command, self.task()), "AF-TASK-019", "remove `state.yaml`")
+        self.assertIn("AF-TASK-019", self.run_program("status").err)
+        self.assertEqual(state.read_bytes(), before)
+        self.assertEqual(self.file.read_bytes(), cut)
 
     def test_a_lost_projection_is_rebuilt(self):
         (self.task_folder() / "state.yaml").unlink()
