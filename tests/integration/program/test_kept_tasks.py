@@ -16,7 +16,8 @@ SECONDS = 600
 class KeptTasks(ProgramTest):
     def setUp(self):
         super().setUp()
-        del self.environment["AGENTFORGE_GATES_MUTANTS"]
+        for name in ("AGENTFORGE_GATES_MUTANTS", "AGENTFORGE_GATES_BASELINE_RUNS"):
+            del self.environment[name]
 
     def bring_back(self, name):
         """Clones the task's repository and restores the task from its archive."""
