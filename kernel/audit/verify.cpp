@@ -2,6 +2,7 @@
 #include "audit/verify.hpp"
 
 #include "audit/checks/checks.hpp"
+#include "task/own_journal.hpp"
 
 namespace agentforge::kernel {
 
@@ -26,12 +27,13 @@ DeliveredCommit check_repository(AuditContext& context) {
     return context.result_or_report("commit", check_delivered_commit(context, *context.repository));
 }
 
-void check_all(AuditContext& context) {
+void check_all(AuditContext& context, const Result<std::optional<OwnJournal::Note>>& own) {
     check_journal(context);
     check_projections(context);
     check_recorded_files(context);
     const DeliveredCommit commit = check_repository(context);
     check_log(context);
+    check_own_note(context, own);
     const ArchiveCopy archive = context.result_or_report("end", ArchiveCopy::find(context));
     context.report_if_failed("end", check_archive(context, archive));
     if (context.repository) { context.report_if_failed("commit", check_replaced_objects(context, *context.repository)); }
@@ -44,6 +46,7 @@ void check_all(AuditContext& context) {
 Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& tools, const Stop& stop) {
     AuditVerdict verdict;
     verdict.task_id = place.task_id;
+    const auto own = OwnJournal(place.own_journals, place.folder).read();
     const auto evidence = TaskEvidence::read(place.folder, place.escalations, place.blobs);
     if (!evidence.ok()) {
         const Error& error = evidence.error();
@@ -54,7 +57,7 @@ Result<AuditVerdict> verify_task(const AuditPlace& place, const SignatureTools& 
         return verdict;
     }
     AF_TRY(AuditContext context, AuditContext::open(place, tools, stop, *evidence, verdict));
-    check_all(context);
+    check_all(context, own);
     return verdict;
 }
 

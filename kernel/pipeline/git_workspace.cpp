@@ -445,7 +445,7 @@ public:
 
 private:
     [[nodiscard]] OwnJournal own_journal(const TaskEvidence& evidence) const {
-        return OwnJournal(own_journals(options_.state_directory), evidence.paths.root.filename().string());
+        return OwnJournal(own_journals(options_.state_directory), evidence.paths.root);
     }
 
     /// A statement names only files that say what the journal says. Errors: AF-AUDT-011.

@@ -79,7 +79,7 @@ Result<void> share_patches(const TaskPaths& parent, const TaskPaths& child, std:
 /// True if this machine wrote the journal up to `record` (null: all of it): it leads without a gap to a record that OwnJournal
 /// names. Errors: AF-TASK-018.
 Result<bool> wrote_up_to(const TaskStore& store, const TaskPaths& task, const Record* record) {
-    const OwnJournal own(store.own_journals(), task.root.filename().string());
+    const OwnJournal own(store.own_journals(), task.root);
     const auto files = Journal::files(task.journal());
     if (!files.ok()) { return false; }
     // An offset in a journal that this one continues is not one in its own file.
@@ -120,7 +120,7 @@ TaskSession::TaskSession(TaskStore& store, TaskPaths paths, std::optional<TaskLo
       paths_(std::move(paths)),
       lock_(std::move(lock)),
       journal_(std::move(journal)),
-      own_journal_(store.own_journals(), paths_.root.filename().string(), store.durability()),
+      own_journal_(store.own_journals(), paths_.root, store.durability()),
       blobs_(paths_.blobs(), store.durability()),
       clock_(clock),
       redactor_(redactor),

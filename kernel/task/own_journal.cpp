@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "task/own_journal.hpp"
 
+#include <array>
 #include <cerrno>
+#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,18 +25,33 @@ Error cannot_note(const fs::path& file, int error) {
 
 }  // namespace
 
-OwnJournal::OwnJournal(fs::path folder, std::string_view task_id, Durability durability) : durability_(durability) {
-    if (!folder.empty()) { file_ = std::move(folder) / task_id; }
+OwnJournal::OwnJournal(fs::path folder, const fs::path& task, Durability durability) : durability_(durability) {
+    if (folder.empty()) { return; }
+    file_ = std::move(folder) / task.filename();
+    std::error_code error;
+    const fs::path place = fs::weakly_canonical(task, error);
+    task_ = error ? task.string() : place.string();
 }
 
-Result<bool> OwnJournal::has_written(std::string_view hash) const {
-    if (file_.empty() || hash.empty()) { return false; }
-    const auto text = read_file(file_, 1000);
-    if (text.ok()) { return ("\n" + *text).find("\n" + std::string(hash) + "\n") != std::string::npos; }
-    if (text.error().kind == ErrorKind::not_found) { return false; }
+Result<std::optional<OwnJournal::Note>> OwnJournal::read() const {
+    if (file_.empty()) { return std::optional<Note>(); }
+    const auto text = read_file(file_, 10'000);
+    if (text.ok()) {
+        std::istringstream in(*text);
+        std::array<std::string, 3> lines;  // A longer path of an earlier place may leave more.
+        for (std::string& line : lines) { std::getline(in, line); }
+        return std::optional(Note{lines[0], lines[1], lines[2]});
+    }
+    if (text.error().kind == ErrorKind::not_found) { return std::optional<Note>(); }
     return Error{"AF-TASK-018", "cannot read which record of the task this machine wrote last: " + text.error().message,
                  text.error().where, "make the file readable, or remove it: this machine then signs nothing of the task",
                  ErrorKind::io};
+}
+
+Result<bool> OwnJournal::has_written(std::string_view hash) const {
+    if (hash.empty()) { return false; }
+    AF_TRY(const auto note, read());
+    return note && (note->head == hash || note->next == hash);
 }
 
 Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
@@ -47,7 +64,7 @@ Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
 }
 
 Result<void> OwnJournal::write(std::string_view head, std::string_view next) {
-    const std::string text = std::string(head) + "\n" + std::string(next) + "\n";
+    const std::string text = std::string(head) + "\n" + std::string(next) + "\n" + task_ + "\n";
     if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
     return write_all(opened_.get(), text, file_);
 }

@@ -13,6 +13,7 @@
 #include "audit/checks/archive_copy.hpp"
 #include "audit/checks/audit_context.hpp"
 #include "audit/statement_signature.hpp"
+#include "task/own_journal.hpp"
 
 namespace agentforge::kernel {
 
@@ -59,6 +60,9 @@ struct DeliveredCommit {
 
 /// Checks the project's log, which has steps and ends of tasks. It may be missing or rotated.
 void check_log(AuditContext& context);
+/// Checks that the journal has the last record that this machine wrote to it. `own`: was read before the journal, to which a
+/// running process may append meanwhile.
+void check_own_note(AuditContext& context, const Result<std::optional<OwnJournal::Note>>& own);
 /// Checks that this journal continues the one in the archive.
 [[nodiscard]] Result<void> check_archive(AuditContext& context, const ArchiveCopy& archive);
 /// Reports what confirms the end of the journal: the vouchers that all other checks added.

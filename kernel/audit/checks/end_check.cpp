@@ -62,6 +62,39 @@ void check_log(AuditContext& context) {
     context.add_voucher("log", seq);
 }
 
+void check_own_note(AuditContext& context, const Result<std::optional<OwnJournal::Note>>& own) {
+    AuditPart part(context.verdict, "end");
+    if (!own.ok()) {
+        part.unchecked(own.error().to_string());
+        return;
+    }
+    if (!*own) { return; }
+    const OwnJournal::Note& note = **own;
+    const std::string file = (context.place.own_journals / context.evidence.paths.root.filename()).string();
+    const auto is_hash = [](const std::string& text) {
+        return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+    };
+    if (!is_hash(note.head) || !is_hash(note.next)) {
+        part.unchecked(file + " is damaged: it does not name the last record that this machine wrote");
+        return;
+    }
+    const auto last = std::ranges::find_if(context.records().rbegin(), context.records().rend(), [&](const Record& each) {
+        return each.hash == note.head || each.hash == note.next;
+    });
+    if (last != context.records().rend()) {
+        context.add_voucher("machine", last->seq);
+        return;
+    }
+    const std::string lacks = "the journal lacks the last record that this machine wrote to it (" + note.head + ", named in " + file + ")";
+    std::error_code error;
+    if (std::filesystem::equivalent(note.task, context.evidence.paths.root, error)) {
+        part.fault(lacks + ": its end was cut off, or an older copy of the task replaced it");
+    } else {
+        part.unchecked(lacks + ": the task continued " + (note.task.empty() ? "in another folder" : "in " + note.task.string()) +
+                       ", or its end was cut off");
+    }
+}
+
 Result<void> check_archive(AuditContext& context, const ArchiveCopy& archive) {
     if (!archive.exists()) { return {}; }
     AuditPart part(context.verdict, "end");

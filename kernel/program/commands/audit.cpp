@@ -169,8 +169,10 @@ int with_verdict(Program& program, const std::string& named, const std::function
     if (!product.ok()) { return program.fail(product.error()); }
     const auto processes = make_process_runner(product->exec_helper);
     const SignatureTools tools{*processes, place->root, program.environment};
-    const auto subject = open_subject(*place, name);
+    auto subject = open_subject(*place, name);
     if (!subject.ok()) { return program.fail(subject.error()); }
+    const auto state = state_directory(program.environment);
+    if (state.ok() && !subject->place.is_archive) { subject->place.own_journals = own_journals(*state); }
     const auto verdict = verify(*place, *subject, tools, Stop{program.cancel, std::nullopt});
     return verdict.ok() ? use(*subject, *verdict) : program.fail(verdict.error());
 }

@@ -903,13 +903,14 @@ class TestAuditOfARejectedDelivery(AuditTest):
 
 
 class TestAuditOfAnUndeliveredTask(AuditTest):
-    """Besides the journal, only state.yaml, the refs of the task's steps and the log show its last records."""
+    """Besides the journal, only state.yaml, the refs of the task's steps, the log and this machine's note show its last records."""
 
     def setUp(self):
         super().setUp()
         self.assert_code(self.start("--approve", "red", transcript=short_transcript()), 22)
         self.state_file = self.task_folder() / "state.yaml"
         self.log = self.repository / ".agentforge/logs/agentforge.log"
+        self.note = self.state / "proofs" / self.task()
 
     def vouchers(self, outcome):
         return {voucher["who"]: voucher["seq"] for voucher in outcome.json["vouchers"]}
@@ -929,7 +930,8 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
     def test_each_voucher_is_named_with_its_last_record(self):
         steps = self.steps()
         written = max(step["seq"] for step in steps if step.get("changes"))
-        expected = {"state": self.journal()[-1]["seq"], "refs": written, "log": steps[-1]["seq"]}
+        last = self.journal()[-1]["seq"]
+        expected = {"state": last, "refs": written, "log": steps[-1]["seq"], "machine": last}
         outcome = self.verify(self.task())
         self.assert_verified(outcome)
         self.assertEqual(self.vouchers(outcome), expected)
@@ -938,7 +940,8 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
 
     def test_a_voucher_that_is_gone_is_not_named(self):
         everyone = self.vouchers(self.verify(self.task()))
-        for who, remove in (("state", self.state_file.unlink), ("refs", self.remove_refs), ("log", self.log.unlink)):
+        last = self.journal()[-1]["seq"]
+        for who, remove in (("state", self.state_file.unlink), ("refs", self.remove_refs), ("log", self.log.unlink), ("machine", self.note.unlink)):
             with self.subTest(who):
                 remove()
                 del everyone[who]
@@ -946,12 +949,18 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
                 self.assert_verified(outcome)
                 self.assertEqual(self.vouchers(outcome), everyone)
                 named = ", ".join(f"{one} to record {seq}" for one, seq in everyone.items())
-                told = f"vouched for by {named}; nothing outside the journal vouches for what follows" if named else "nothing outside the journal vouches for its end"
-                self.assertEqual(self.end(outcome), [("unchecked", told)])
+                if last in everyone.values():
+                    expected = ("holds", f"vouched for by {named}")
+                elif named:
+                    expected = ("unchecked", f"vouched for by {named}; nothing outside the journal vouches for what follows")
+                else:
+                    expected = ("unchecked", "nothing outside the journal vouches for its end")
+                self.assertEqual(self.end(outcome), [expected])
 
     def test_the_state_alone_knows_of_a_missing_last_record(self):
         self.remove_refs()
         self.log.unlink()
+        self.note.unlink()
         last = self.journal()[-1]["seq"]
         self.cut(1)
         self.assertEqual(self.faults(self.verify(self.task())), [f"projections: state.yaml names record {last}, but the journal ends with record {last - 1}: its end was cut off"])
@@ -959,6 +968,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
     def test_the_refs_alone_know_of_a_missing_step(self):
         self.state_file.unlink()
         self.log.unlink()
+        self.note.unlink()
         step = next(step for step in self.steps() if step.get("changes"))
         earlier = next(other for other in self.steps() if other["step"] == step["step"] - 2)
         self.cut(self.journal()[-1]["seq"] - earlier["seq"])
@@ -967,9 +977,46 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
     def test_the_log_alone_knows_of_a_missing_step(self):
         self.state_file.unlink()
         self.remove_refs()
+        self.note.unlink()
         last = self.steps()[-1]
         self.cut(self.journal()[-1]["seq"] - last["seq"] + 1)
         self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log has step {last['step']}, but the journal ends with step {last['step'] - 1}: its end was cut off"])
+
+    def lacks(self, head):
+        return f"the journal lacks the last record that this machine wrote to it ({head}, named in {self.note}): "
+
+    def test_this_machine_alone_knows_of_a_missing_last_record(self):
+        self.state_file.unlink()
+        self.remove_refs()
+        self.log.unlink()
+        head = self.journal()[-1]["hash"]
+        self.cut(1)
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: {self.lacks(head)}its end was cut off, or an older copy of the task replaced it"])
+
+    def test_a_cut_is_noticed_after_a_command_rebuilt_a_damaged_state_file(self):
+        head = self.journal()[-1]["hash"]
+        self.cut(1)
+        self.state_file.write_text(self.state_file.read_text().replace('"seq": ', '"seq": "x', 1).replace(",", '",', 1))
+        self.run_program("status")
+        self.assertIn(f"end: {self.lacks(head)}its end was cut off, or an older copy of the task replaced it", self.faults(self.verify(self.task())))
+
+    def test_a_copy_that_continued_elsewhere_does_not_accuse_this_one(self):
+        copy = self.folder / "copy"
+        shutil.copytree(self.repository, copy, symlinks=True)
+        original, self.repository = self.repository, copy
+        self.assert_code(self.go_on("approve", self.task()), 0)
+        head = self.journal()[-1]["hash"]
+        self.assert_verified(self.verify(self.task()))
+        self.repository = original
+        outcome = self.verify(self.task())
+        self.assert_verified(outcome)
+        self.assertIn(("unchecked", f"{self.lacks(head)}the task continued in {copy}/.agentforge/tasks/{self.task()}, or its end was cut off"), self.end(outcome))
+
+    def test_a_damaged_note_of_this_machine_is_named(self):
+        self.note.write_text("x\n")
+        outcome = self.verify(self.task())
+        self.assert_verified(outcome)
+        self.assertIn(("unchecked", f"{self.note} is damaged: it does not name the last record that this machine wrote"), self.end(outcome))
 
 
 class TestAuditOfAKilledStep(AuditTest):

@@ -11,9 +11,10 @@ namespace {
 class OwnJournalTest : public ::testing::Test {
 protected:
     OwnJournalTest() : folder_(std::move(TemporaryDirectory::make("own")).value()) {}
-    [[nodiscard]] OwnJournal journal() const { return OwnJournal(folder_->path() / "proofs", "task-1"); }
+    [[nodiscard]] OwnJournal journal() const { return OwnJournal(folder_->path() / "proofs", task_); }
 
     std::unique_ptr<TemporaryDirectory> folder_;
+    const std::filesystem::path task_ = folder_->path() / "tasks" / "task-1";
     const std::string first_ = std::string(64, 'a');
     const std::string second_ = std::string(64, 'b');
     const std::string third_ = std::string(64, 'c');
@@ -61,11 +62,39 @@ TEST_F(OwnJournalTest, knows_no_part_of_a_hash_and_no_other_task) {
     ASSERT_TRUE(writing.note(first_, second_).ok());
     EXPECT_FALSE(journal().has_written("").value());
     EXPECT_FALSE(journal().has_written(first_.substr(1)).value());
-    EXPECT_FALSE(OwnJournal(folder_->path() / "proofs", "task-2").has_written(first_).value());
+    EXPECT_FALSE(OwnJournal(folder_->path() / "proofs", folder_->path() / "tasks" / "task-2").has_written(first_).value());
+}
+
+TEST_F(OwnJournalTest, says_where_the_task_was) {
+    EXPECT_FALSE(journal().read().value());
+    OwnJournal writing = journal();
+    ASSERT_TRUE(writing.note(first_, second_).ok());
+    const auto note = journal().read().value();
+    ASSERT_TRUE(note);
+    EXPECT_EQ(note->head, first_);
+    EXPECT_EQ(note->next, second_);
+    EXPECT_EQ(note->task, task_);
+}
+
+TEST_F(OwnJournalTest, a_task_that_was_moved_to_a_shorter_path_is_at_that_path) {
+    ASSERT_TRUE(journal().note(first_, second_).ok());
+    const std::filesystem::path moved = "/t/task-1";
+    ASSERT_TRUE(OwnJournal(folder_->path() / "proofs", moved).note(second_, third_).ok());
+    EXPECT_EQ(journal().read().value()->task, moved);
+}
+
+TEST_F(OwnJournalTest, a_note_of_an_older_version_does_not_say_where_the_task_was) {
+    std::filesystem::create_directories(folder_->path() / "proofs");
+    ASSERT_TRUE(
+        write_file_atomic(folder_->path() / "proofs" / "task-1", first_ + "\n" + second_ + "\n", Durability::cached).ok());
+    const auto note = journal().read().value();
+    ASSERT_TRUE(note);
+    EXPECT_EQ(note->next, second_);
+    EXPECT_TRUE(note->task.empty());
 }
 
 TEST_F(OwnJournalTest, keeps_nothing_without_a_folder) {
-    OwnJournal nowhere({}, "task-1");
+    OwnJournal nowhere({}, task_);
     EXPECT_TRUE(nowhere.note(first_, second_).ok());
     EXPECT_FALSE(nowhere.has_written(first_).value());
 }
