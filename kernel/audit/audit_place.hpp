@@ -15,7 +15,7 @@ struct AuditPlace {
     std::filesystem::path log;          ///< Empty: no log is checked.
     bool is_archive = false;            ///< The folder is the restored archive, so the archive is not a second witness.
     std::filesystem::path blobs = {};   ///< The archive's, if the folder has none (`gc --blobs`). Empty: they are in the folder.
-    std::filesystem::path own_journals = {};  ///< Of OwnJournal. Empty: they are not read.
+    std::filesystem::path own_journals = {};  ///< Of OwnJournal. Empty: a copy, which may be of an earlier moment.
 };
 
 }  // namespace agentforge::kernel

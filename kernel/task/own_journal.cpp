@@ -66,7 +66,8 @@ Result<void> OwnJournal::note(std::string_view head, std::string_view next) {
 Result<void> OwnJournal::write(std::string_view head, std::string_view next) {
     const std::string text = std::string(head) + "\n" + std::string(next) + "\n" + task_ + "\n";
     if (::lseek(opened_.get(), 0, SEEK_SET) != 0) { return cannot_note(file_, errno); }
-    return write_all(opened_.get(), text, file_);
+    errno = EIO;  // For a write of no byte, which sets none.
+    return write_all(opened_.get(), text, file_).ok() ? Result<void>() : cannot_note(file_, errno);
 }
 
 void OwnJournal::wrote(std::string_view next) noexcept {

@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
+#include "journal/journal_tail.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {
@@ -34,6 +35,18 @@ LoggedProgress logged_progress(const std::string& log, const std::string& task_i
         }
     }
     return progress;
+}
+
+/// True if another folder has the record that the note names.
+bool continued_in_copy(const OwnJournal::Note& note, const std::filesystem::path& here) {
+    std::error_code error;
+    if (note.task.empty() || std::filesystem::equivalent(note.task, here, error)) { return false; }
+    bool found = false;
+    const auto read = JournalTail::read_from(TaskPaths{note.task}.journal(), 0, [&](const Record& each) {
+        found = each.hash == note.head || each.hash == note.next;
+        return !found;
+    });
+    return read.ok() && found;
 }
 
 }  // namespace
@@ -78,20 +91,19 @@ void check_own_note(AuditContext& context, const Result<std::optional<OwnJournal
         part.unchecked(file + " is damaged: it does not name the last record that this machine wrote");
         return;
     }
-    const auto last = std::ranges::find_if(context.records().rbegin(), context.records().rend(), [&](const Record& each) {
-        return each.hash == note.head || each.hash == note.next;
-    });
+    const auto last = std::ranges::find_if(context.records().rbegin(), context.records().rend(),
+                                           [&](const Record& each) { return each.hash == note.head || each.hash == note.next; });
     if (last != context.records().rend()) {
         context.add_voucher("machine", last->seq);
         return;
     }
-    const std::string lacks = "the journal lacks the last record that this machine wrote to it (" + note.head + ", named in " + file + ")";
-    std::error_code error;
-    if (std::filesystem::equivalent(note.task, context.evidence.paths.root, error)) {
-        part.fault(lacks + ": its end was cut off, or an older copy of the task replaced it");
+    const std::string lacks =
+        "the journal lacks the last record that this machine wrote to the task (" + note.head + ", named in " + file + ")";
+    if (continued_in_copy(note, context.evidence.paths.root)) {
+        part.unchecked(lacks + ": " + note.task.string() +
+                       " has it, so the task continued in that copy, or this journal's end was cut off");
     } else {
-        part.unchecked(lacks + ": the task continued " + (note.task.empty() ? "in another folder" : "in " + note.task.string()) +
-                       ", or its end was cut off");
+        part.fault(lacks + ": its end was cut off, or this is an older copy of the task");
     }
 }
 

@@ -172,7 +172,8 @@ int with_verdict(Program& program, const std::string& named, const std::function
     auto subject = open_subject(*place, name);
     if (!subject.ok()) { return program.fail(subject.error()); }
     const auto state = state_directory(program.environment);
-    if (state.ok() && !subject->place.is_archive) { subject->place.own_journals = own_journals(*state); }
+    const bool is_kept_copy = subject->place.is_archive || subject->place.task_id.empty();  // It may be of an earlier moment.
+    if (state.ok() && !is_kept_copy) { subject->place.own_journals = own_journals(*state); }
     const auto verdict = verify(*place, *subject, tools, Stop{program.cancel, std::nullopt});
     return verdict.ok() ? use(*subject, *verdict) : program.fail(verdict.error());
 }

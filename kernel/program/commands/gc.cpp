@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
+#include <string>
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
@@ -104,7 +106,11 @@ int collect(Program& program, const GcArguments& arguments) {
         if (!program.json_output) { print_item(program, item); }
     }
     for (const KeptGarbage& each : plan->kept) { kept.push_back(json::object{{"task_id", each.task}, {"why", each.why}}); }
-    for (const Error& problem : problems) { program.err << "agentforge: " << printable_lines(problem.to_string()) << "\n"; }
+    std::set<std::string> printed;  // The listing and the plan may report the same one.
+    for (const Error& problem : problems) {
+        const std::string text = problem.to_string();
+        if (printed.insert(text).second) { program.err << "agentforge: " << printable_lines(text) << "\n"; }
+    }
     if (program.json_output) {
         program.print_json(
             {{"dry_run", arguments.dry_run}, {"freed", std::move(freed)}, {"kept", std::move(kept)}, {"bytes", bytes}});

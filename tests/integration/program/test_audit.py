@@ -92,7 +92,7 @@ class TestAudit(SignedAuditTest):
             self.assertEqual({finding["part"] for finding in verdict["findings"]} - {"projections"},
                              {"journal", "files", "blobs", "artifacts", "trees", "patches", "commit", "statement", "signature", "end"})
             self.assertEqual([finding for finding in verdict["findings"] if finding["answer"] == "unchecked"], [])
-            self.assertEqual({voucher["who"] for voucher in verdict["vouchers"]}, {"state", "refs", "trailer", "log", "archive", "statement"})
+            self.assertEqual({voucher["who"] for voucher in verdict["vouchers"]}, {"state", "refs", "trailer", "log", "machine", "archive", "statement"})
             self.assertEqual(self.assert_verified(self.verify(branch))["task_id"], task)
 
         with self.subTest("the report has request, approvals by hash, gates, confinement, cost"):
@@ -983,7 +983,7 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.assertEqual(self.faults(self.verify(self.task())), [f"end: the log has step {last['step']}, but the journal ends with step {last['step'] - 1}: its end was cut off"])
 
     def lacks(self, head):
-        return f"the journal lacks the last record that this machine wrote to it ({head}, named in {self.note}): "
+        return f"the journal lacks the last record that this machine wrote to the task ({head}, named in {self.note}): "
 
     def test_this_machine_alone_knows_of_a_missing_last_record(self):
         self.state_file.unlink()
@@ -991,14 +991,14 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.log.unlink()
         head = self.journal()[-1]["hash"]
         self.cut(1)
-        self.assertEqual(self.faults(self.verify(self.task())), [f"end: {self.lacks(head)}its end was cut off, or an older copy of the task replaced it"])
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: {self.lacks(head)}its end was cut off, or this is an older copy of the task"])
 
     def test_a_cut_is_noticed_after_a_command_rebuilt_a_damaged_state_file(self):
         head = self.journal()[-1]["hash"]
         self.cut(1)
         self.state_file.write_text(self.state_file.read_text().replace('"seq": ', '"seq": "x', 1).replace(",", '",', 1))
         self.run_program("status")
-        self.assertIn(f"end: {self.lacks(head)}its end was cut off, or an older copy of the task replaced it", self.faults(self.verify(self.task())))
+        self.assertIn(f"end: {self.lacks(head)}its end was cut off, or this is an older copy of the task", self.faults(self.verify(self.task())))
 
     def test_a_copy_that_continued_elsewhere_does_not_accuse_this_one(self):
         copy = self.folder / "copy"
@@ -1010,7 +1010,36 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         self.repository = original
         outcome = self.verify(self.task())
         self.assert_verified(outcome)
-        self.assertIn(("unchecked", f"{self.lacks(head)}the task continued in {copy}/.agentforge/tasks/{self.task()}, or its end was cut off"), self.end(outcome))
+        self.assertIn(("unchecked", f"{self.lacks(head)}{copy}/.agentforge/tasks/{self.task()} has it, so the task continued in that copy, or this journal's end was cut off"), self.end(outcome))
+        shutil.rmtree(copy)
+        self.assertEqual(self.faults(self.verify(self.task())), [f"end: {self.lacks(head)}its end was cut off, or this is an older copy of the task"])
+
+    def test_a_cut_is_noticed_after_the_repository_was_moved(self):
+        head = self.journal()[-1]["hash"]
+        moved = self.folder / "moved"
+        self.repository.rename(moved)
+        self.repository = moved
+        self.assert_verified(self.verify(self.task()))
+        self.cut(1)
+        (self.task_folder() / "state.yaml").unlink()
+        self.assertIn(f"end: {self.lacks(head)}its end was cut off, or this is an older copy of the task", self.faults(self.verify(self.task())))
+
+    def test_a_kill_between_the_two_projections_leaves_the_working_memory_of_an_earlier_record(self):
+        memory = self.task_folder() / "working_memory.yaml"
+        before = memory.read_bytes()
+        last = self.journal()[-1]["seq"]
+        self.run_program("feedback", self.task(), "Use fewer words")    # Recorded, then the transcript has no answer.
+        self.assertNotEqual(memory.read_bytes(), before)
+        memory.write_bytes(before)
+        outcome = self.verify(self.task())
+        self.assert_verified(outcome)
+        told = [finding["told"] for finding in outcome.json["findings"] if finding["part"] == "projections" and finding["answer"] == "unchecked"]
+        self.assertEqual(len(told), 1)
+        found = re.match(r"working_memory.yaml is of record (\d+), and state.yaml of record (\d+): ", told[0])
+        self.assertEqual(int(found[2]), self.journal()[-1]["seq"])
+        self.assertIn(int(found[1]), range(last, int(found[2])))        # Records that add no line follow.
+        memory.write_bytes(before + b" ")
+        self.assertEqual(len(self.faults(self.verify(self.task()))), 1)
 
     def test_a_damaged_note_of_this_machine_is_named(self):
         self.note.write_text("x\n")
@@ -1030,6 +1059,7 @@ class TestAuditOfAKilledStep(AuditTest):
         (folder / "actions.yaml").write_bytes(b"".join((folder / "actions.yaml").read_bytes().splitlines(keepends=True)[:cut - len(records)]))
         (folder / "state.yaml").unlink()
         (self.repository / ".agentforge/logs/agentforge.log").unlink()
+        (self.state / "proofs" / task).write_text(2 * (records[cut - 1]["hash"] + "\n"))
         for ref in self.git("for-each-ref", "--format=%(refname)", f"refs/agentforge/{task}/step-*").split():
             if int(ref.rsplit("-", 1)[1]) >= records[cut]["step"]:
                 self.git("update-ref", "-d", ref)

@@ -222,6 +222,7 @@ class TestCrashDamagedJournal(CrashTest):
             with self.subTest(command):
                 self.assert_error(self.run_program(command, self.task()), "AF-TASK-019", "remove `state.yaml`")
         self.assertIn("AF-TASK-019", self.run_program("status").err)
+        self.assertEqual(self.run_program("gc").err.count("AF-TASK-019"), 1)
         self.assertEqual(state.read_bytes(), before)
         self.assertEqual(self.file.read_bytes(), cut)
 
