@@ -147,7 +147,10 @@ Result<Subject> open_subject(const ProjectPlace& place, const std::string& name)
         return open_archive(place, archived);
     }
     auto commit = open_commit(place, name);
-    return is_folder && !commit.ok() && commit.error().kind == ErrorKind::not_found ? open_path(place, name) : std::move(commit);
+    if (commit.ok() || commit.error().kind != ErrorKind::not_found) { return commit; }
+    if (is_folder) { return open_path(place, name); }
+    if (const auto elsewhere = in_another_worktree(tasks, name)) { return *elsewhere; }
+    return commit;
 }
 
 Result<AuditVerdict> verify(const ProjectPlace& place, const Subject& subject, const SignatureTools& tools, const Stop& stop) {

@@ -85,15 +85,20 @@ std::string checkout_with_tasks(const TaskStore& tasks) {
     return {};
 }
 
-Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named) {
-    auto id = tasks.resolve(named);
-    if (id.ok() || id.error().code != "AF-TASK-002") { return id; }
+std::optional<Error> in_another_worktree(const TaskStore& tasks, const std::string& named) {
     for (const TaskStore& other : stores_elsewhere(tasks)) {
         const auto there = other.resolve(named);
         if (!there.ok()) { continue; }
         return Error{"AF-TASK-002", "Task '" + printable(*there, 200) + "' is in another worktree of the repository",
                      place_of(other), run_it_in(place_of(other)), ErrorKind::not_found};
     }
+    return {};
+}
+
+Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named) {
+    auto id = tasks.resolve(named);
+    if (id.ok() || id.error().code != "AF-TASK-002") { return id; }
+    if (const auto elsewhere = in_another_worktree(tasks, named)) { return *elsewhere; }
     const auto archived = archived_task(tasks.root().parent_path().parent_path(), named);
     if (!archived.ok() || archived->empty()) { return id; }
     return Error{"AF-TASK-002", "Task '" + printable(named, 200) + "' is only in the archive", id.error().where,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "aggregate/overview.hpp"
@@ -20,6 +21,8 @@ inline constexpr const char* newest_running_help = "The task's id, or a unique p
 /// Expands `named` as TaskStore::resolve does. The error says so if the task is in another worktree of the repository, or only in
 /// the archive.
 [[nodiscard]] Result<std::string> resolve_task(const TaskStore& tasks, const std::string& named);
+/// Returns the error that says so if this task is in another worktree of the repository.
+[[nodiscard]] std::optional<Error> in_another_worktree(const TaskStore& tasks, const std::string& named);
 /// Returns another checkout of the repository that has tasks. Empty if none has.
 [[nodiscard]] std::string checkout_with_tasks(const TaskStore& tasks);
 /// Says on `err` which task an abbreviation named, for commands that change something.

@@ -1041,6 +1041,12 @@ class TestAuditOfAnUndeliveredTask(AuditTest):
         memory.write_bytes(before + b" ")
         self.assertEqual(len(self.faults(self.verify(self.task()))), 1)
 
+    def test_it_is_found_from_another_worktree(self):
+        linked = self.folder / "linked"
+        self.git("worktree", "add", "-q", "--detach", linked)
+        self.assert_error(self.run_program("audit", "verify", self.task(), cwd=linked), "AF-TASK-002", f"agentforge -C {self.repository}")
+        self.assert_error(self.run_program("audit", "verify", "nothing", cwd=linked), "AF-AUDT-002")
+
     def test_a_damaged_note_of_this_machine_is_named(self):
         self.note.write_text("x\n")
         outcome = self.verify(self.task())
