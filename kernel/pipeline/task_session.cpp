@@ -271,6 +271,7 @@ Result<std::unique_ptr<TaskSession>> TaskSession::open(TaskStore& store, std::st
     if (session->state_.task_id.empty()) { return no_records(task_id, session->paths_); }
     AF_CHECK(check_names(task_id, session->state_.task_id, session->paths_.journal()));
     AF_TRY(session->is_own_, session->own_journal_.has_written(session->journal_.head().hash));
+    if (!session->is_own_) { AF_CHECK(session->own_journal_.check_end()); }
     if (const Recovery& recovery = session->journal_.recovery(); recovery.torn_tail) {
         AF_CHECK(session->record(records::Recovered{recovery.torn_file, recovery.torn_bytes}));
     }

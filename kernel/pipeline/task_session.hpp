@@ -67,7 +67,7 @@ public:
                                                                    const Redactor& redactor = nothing_hidden());
     /// Takes the lock, opens the journal (records the recovery of a torn tail) and folds it. Errors: AF-TASK-002 no such task,
     /// AF-TASK-003 another process owns it, AF-TASK-004 it has no task.yaml and needs it, AF-JRNL-002 the journal does not
-    /// verify.
+    /// verify, AF-TASK-019 its end is missing.
     [[nodiscard]] static Result<std::unique_ptr<TaskSession>> open(TaskStore& store, std::string_view task_id, Clock& clock,
                                                                    std::string_view command,
                                                                    const Redactor& redactor = nothing_hidden(),

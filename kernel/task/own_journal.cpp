@@ -8,6 +8,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "journal/journal_tail.hpp"
+#include "task/task_paths.hpp"
+
 namespace agentforge::kernel {
 
 namespace fs = std::filesystem;
@@ -52,6 +55,26 @@ Result<bool> OwnJournal::has_written(std::string_view hash) const {
     if (hash.empty()) { return false; }
     AF_TRY(const auto note, read());
     return note && (note->head == hash || note->next == hash);
+}
+
+bool OwnJournal::Note::is_about(const fs::path& task_folder) const {
+    bool found = false;
+    const auto read = JournalTail::read_from(TaskPaths{task_folder}.journal(), 0, [&](const Record& each) {
+        found = each.hash == head || each.hash == next;
+        return !found;
+    });
+    return read.ok() && found;
+}
+
+Result<void> OwnJournal::check_end() const {
+    AF_TRY(const auto note, read());
+    if (!note || note->task != task_ || note->is_about(task_)) { return {}; }
+    return Error{"AF-TASK-019",
+                 "The journal lacks the last record that this machine wrote, " + note->head +
+                     ": its end was cut off, or its records were replaced",
+                 TaskPaths{task_}.journal().string(),
+                 "Restore the journal from a backup. To continue with this one instead, remove " + file_.string() + ".",
+                 ErrorKind::corrupt};
 }
 
 Result<void> OwnJournal::note(std::string_view head, std::string_view next) {

@@ -18,20 +18,26 @@ namespace agentforge::kernel {
 class OwnJournal {
 public:
     struct Note {
-        std::string head;                ///< The last record that this machine wrote, or the one before it.
-        std::string next;                ///< The same record, or the one that was about to follow.
-        std::filesystem::path task;      ///< The task's folder at that time. Empty if an older version wrote the note.
+        std::string head;            ///< The last record that this machine wrote, or the one before it.
+        std::string next;            ///< The same record, or the one that was about to follow.
+        std::filesystem::path task;  ///< The task's folder at that time. Empty if an older version wrote the note.
+        /// True if the journal of the task in this folder has one of the two records. False if it cannot be read. Cost: reads the
+        /// whole journal.
+        [[nodiscard]] bool is_about(const std::filesystem::path& task_folder) const;
     };
 
     /// `folder`: outside every repository. Empty: keeps nothing, and no journal is known. `task`: the task's folder, named by its
     /// id.
     OwnJournal(std::filesystem::path folder, const std::filesystem::path& task, Durability durability = Durability::synced);
 
-    [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
     /// Empty if this machine never wrote to a journal of a task with this id. Errors: AF-TASK-018.
     [[nodiscard]] Result<std::optional<Note>> read() const;
     /// True if a process of this machine wrote the record with this hash, or was about to. Errors: AF-TASK-018.
     [[nodiscard]] Result<bool> has_written(std::string_view hash) const;
+    /// Notices that the end of the journal was cut off, that its records were replaced, or that an older copy took its place. A
+    /// task that continued in another folder is not an error. Errors: `corrupt` AF-TASK-019, AF-TASK-018. Cost: that of
+    /// `is_about`.
+    [[nodiscard]] Result<void> check_end() const;
     /// Notes that the record `next` is about to follow the record `head`. On disk when it returns. Errors: AF-TASK-018. Cost: one
     /// write of 130 bytes and the folder's path, and one fdatasync.
     [[nodiscard]] Result<void> note(std::string_view head, std::string_view next);

@@ -7,7 +7,6 @@
 #include "base/files.hpp"
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
-#include "journal/journal_tail.hpp"
 #include "records/records.hpp"
 
 namespace agentforge::kernel {
@@ -41,12 +40,7 @@ LoggedProgress logged_progress(const std::string& log, const std::string& task_i
 bool continued_in_copy(const OwnJournal::Note& note, const std::filesystem::path& here) {
     std::error_code error;
     if (note.task.empty() || std::filesystem::equivalent(note.task, here, error)) { return false; }
-    bool found = false;
-    const auto read = JournalTail::read_from(TaskPaths{note.task}.journal(), 0, [&](const Record& each) {
-        found = each.hash == note.head || each.hash == note.next;
-        return !found;
-    });
-    return read.ok() && found;
+    return note.is_about(note.task);
 }
 
 }  // namespace

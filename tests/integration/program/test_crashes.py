@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kill -9, SIGINT and a second process: `resume` continues from the journal and produces the same tree."""
 
+import json
 import os
 import random
 import signal
@@ -172,10 +173,12 @@ class TestCrashDamagedJournal(CrashTest):
         self.file = self.task_folder() / "actions.yaml"
 
     def unfinished(self):
-        """Returns the journal's lines as a crash before the task's end would leave them, without the `state.yaml` of later records."""
+        """Returns the journal's lines as a crash in the last of them would leave them: `state.yaml` and this machine's note know no later one."""
         (self.task_folder() / "state.yaml").unlink()
-        lines = self.file.read_bytes().splitlines(keepends=True)
-        return lines[:-3]
+        lines = self.file.read_bytes().splitlines(keepends=True)[:-3]
+        hashes = [json.loads(line[2:])["hash"] for line in lines[-2:]]
+        (self.state / "proofs" / self.task()).write_text("\n".join([*hashes, str(self.task_folder()), ""]))
+        return lines
 
     def test_a_changed_byte_in_the_middle_is_refused_with_its_record(self):
         lines = self.file.read_bytes().splitlines(keepends=True)
@@ -224,7 +227,14 @@ class TestCrashDamagedJournal(CrashTest):
         self.assertIn("AF-TASK-019", self.run_program("status").err)
         self.assertEqual(self.run_program("gc").err.count("AF-TASK-019"), 1)
         self.assertEqual(state.read_bytes(), before)
+        state.unlink()
+        note = self.state / "proofs" / self.task()
+        for command in ("resume", "abort"):
+            with self.subTest(f"{command} without state.yaml"):
+                self.assert_error(self.run_program(command, self.task()), "AF-TASK-019", f"remove {note}")
         self.assertEqual(self.file.read_bytes(), cut)
+        note.unlink()
+        self.assert_code(self.run_program("abort", self.task()), 0)
 
     def test_a_lost_projection_is_rebuilt(self):
         (self.task_folder() / "state.yaml").unlink()

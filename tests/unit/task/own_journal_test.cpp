@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "journal/journal.hpp"
+
 namespace agentforge::kernel {
 namespace {
 
@@ -91,6 +93,21 @@ TEST_F(OwnJournalTest, a_note_of_an_older_version_does_not_say_where_the_task_wa
     ASSERT_TRUE(note);
     EXPECT_EQ(note->next, second_);
     EXPECT_TRUE(note->task.empty());
+}
+
+TEST_F(OwnJournalTest, notices_that_the_end_of_the_journal_is_missing) {
+    std::filesystem::create_directories(task_);
+    auto writing = Journal::create(task_ / "actions.yaml", {{"task_id", "task-1"}});
+    ASSERT_TRUE(writing.ok());
+    const auto record = writing->append({{"type", "note"}});
+    ASSERT_TRUE(record.ok());
+    EXPECT_TRUE(journal().check_end().ok()) << "without a note";
+    ASSERT_TRUE(journal().note(record->hash, second_).ok());
+    EXPECT_TRUE(journal().check_end().ok()) << "the next record may not have been written";
+    ASSERT_TRUE(journal().note(second_, third_).ok());
+    EXPECT_EQ(journal().check_end().error().code, "AF-TASK-019");
+    ASSERT_TRUE(OwnJournal(folder_->path() / "proofs", folder_->path() / "copy" / "task-1").note(second_, third_).ok());
+    EXPECT_TRUE(journal().check_end().ok()) << "a copy continued";
 }
 
 TEST_F(OwnJournalTest, keeps_nothing_without_a_folder) {
