@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the user's key signs: only a statement about a journal that this machine wrote, and about files that say what the journal says."""
 
+import json
 import re
 import shutil
 
@@ -210,6 +211,9 @@ class TestSigning(SignedAuditTest):
         journal.write_text("".join(kept))
         (folder / "state.yaml").unlink()
         (folder.parent.parent / "escalations" / f"APR-{task}-deliver-1.resolution.yaml").write_text("approved: true\n")
+        note = self.state / "proofs" / task
+        self.assert_error(self.go_on("resume", task), "AF-TASK-019", str(note))
+        note.write_text(note.read_text().replace(json.loads(aborted[2:])["hash"], json.loads(kept[-1][2:])["hash"]))
         outcome = self.go_on("resume", task)
         self.assertIn("AF-GIT-069", outcome.err)
         self.assertFalse(self.signature(task).exists())

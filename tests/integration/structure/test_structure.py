@@ -256,6 +256,7 @@ READERS = {
     "kernel/task/task_listing": "verifies a journal that is newer than its state",
     "kernel/pipeline/task_session": "opens a task: folds its journal",
     "kernel/aggregate/followed_task": "folds a journal that another process writes",
+    "kernel/task/own_journal": "looks for the hash of this machine's last record",
     "kernel/aggregate/overview": "takes the newest action and tests while that journal is folded",
     "kernel/aggregate/aggregator": "tells of records while that journal is folded",
     "kernel/program/commands/attach": "folds a journal that another process writes, and shows the records",
