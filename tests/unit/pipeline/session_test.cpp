@@ -122,7 +122,8 @@ TEST_F(SessionTest, while_it_runs_the_mark_names_only_the_last_record) {
     const auto records = store_.records(other);
     ASSERT_TRUE(records.ok());
     const std::string& last = records->back().hash;
-    EXPECT_EQ(read_file(folder_.path() / "proofs" / other).value(), last + "\n" + last + "\n" + (*begun)->paths().root.string() + "\n");
+    EXPECT_EQ(read_file(folder_.path() / "proofs" / other).value(),
+              last + "\n" + last + "\n" + (*begun)->paths().root.string() + "\n");
 }
 
 TEST_F(SessionTest, a_journal_cut_before_its_first_record_is_not_a_task) {
