@@ -41,7 +41,7 @@ Result<std::optional<OwnJournal::Note>> OwnJournal::read() const {
     const auto text = read_file(file_, 10'000);
     if (text.ok()) {
         std::istringstream in(*text);
-        std::array<std::string, 3> lines;  // A longer path of an earlier place may leave more.
+        std::array<std::string, 3> lines;  // If the path was longer before, the end of it follows.
         for (std::string& line : lines) { std::getline(in, line); }
         return std::optional(Note{lines[0], lines[1], lines[2]});
     }
